@@ -36,14 +36,14 @@ cheap <- c("constant", "iota", "broadcast_in_dim", "reshape", "alias", "paramete
 
 # Tells of values whether they depend on `roots`; `values` are computed from these.
 dependents <- function(values, roots, first) {
-  depends <- new.env(parent = emptyenv())
+  depends <- new_table()
   for (root in roots) {
-    depends[[as.character(root@node$id)]] <- TRUE
+    set_of_node(depends, root@node, TRUE)
   }
-  is_dependent <- function(value) !is.null(depends[[as.character(value@node$id)]])
-  for (node in nodes_between(values, list(), emptyenv(), first)) {
+  is_dependent <- function(value) !is.null(of_node(depends, value@node))
+  for (node in nodes_between(values, list(), new_table(), first)) {
     if (any(vapply(replay_edges(node), is_dependent, NA))) {
-      depends[[as.character(node$id)]] <- TRUE
+      set_of_node(depends, node, TRUE)
     }
   }
   is_dependent
@@ -55,7 +55,7 @@ residual_values <- function(linear, keep) {
   shares <- Filter(Negate(is.null), linear$shares)
   is_dependent <- dependents(shares, Filter(Negate(is.null), linear$cotangents), linear$first)
   candidates <- Filter(Negate(is_dependent), shares)
-  for (node in nodes_between(shares, list(), emptyenv(), linear$first)) {
+  for (node in nodes_between(shares, list(), new_table(), linear$first)) {
     edges <- replay_edges(node)
     behind <- vapply(edges, is_dependent, NA)
     if (any(behind)) {
@@ -63,15 +63,14 @@ residual_values <- function(linear, keep) {
     }
   }
   found <- list()
-  seen <- new.env(parent = emptyenv())
+  seen <- new_table()
   while (length(candidates)) {
     value <- candidates[[1L]]
     candidates <- candidates[-1L]
-    key <- value_key(value)
-    if (value@node$id < linear$first || !is.null(seen[[key]])) {
+    if (value@node$id < linear$first || !is.null(of_value(seen, value))) {
       next
     }
-    seen[[key]] <- TRUE
+    set_of_value(seen, value, TRUE)
     if (keep(value) || acts(value@node)) {
       found <- c(found, list(value))
     } else {

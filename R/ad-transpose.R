@@ -3,10 +3,9 @@
 
 # The cotangents of `roots` for those of `outputs`; NULL for zero.
 backward_pass <- function(outputs, cotangents, roots) {
-  table <- new.env(parent = emptyenv())
+  table <- new_table()
   add <- function(value, cotangent) {
-    key <- value_key(value)
-    table[[key]] <- add_tangents(table[[key]], cotangent)
+    set_of_value(table, value, add_tangents(of_value(table, value), cotangent))
   }
   for (i in seq_along(outputs)) {
     if (!is.null(outputs[[i]]) && !is.null(cotangents[[i]])) {
@@ -16,7 +15,7 @@ backward_pass <- function(outputs, cotangents, roots) {
   edges <- derivative_edges("transpose")
   for (step in rev(linear_steps(outputs, roots, edges))) {
     node <- step$node
-    given <- lapply(seq_along(node$types), function(i) table[[paste0(node$id, ":", i)]])
+    given <- lapply(node_values(node), of_value, table = table)
     if (all(vapply(given, is.null, NA))) {
       next
     }
@@ -28,21 +27,21 @@ backward_pass <- function(outputs, cotangents, roots) {
       }
     }
   }
-  lapply(roots, function(root) table[[value_key(root)]])
+  lapply(roots, of_value, table = table)
 }
 
 # The nodes that depend on the roots, each with which of its operands do.
 linear_steps <- function(outputs, roots, edges) {
   ends <- nodes_of(Filter(Negate(is.null), outputs))
-  depends <- new.env(parent = emptyenv())
+  depends <- new_table()
   for (root in roots) {
-    depends[[as.character(root@node$id)]] <- TRUE
+    set_of_node(depends, root@node, TRUE)
   }
   first <- min(vapply(roots, function(root) root@node$id, 0))
   steps <- lapply(nodes_behind(ends, edges, first), function(node) {
-    linear <- vapply(edges(node), function(value) !is.null(depends[[as.character(value@node$id)]]), NA)
+    linear <- vapply(edges(node), function(value) !is.null(of_node(depends, value@node)), NA)
     if (any(linear)) {
-      depends[[as.character(node$id)]] <- TRUE
+      set_of_node(depends, node, TRUE)
       list(node = node, linear = linear)
     }
   })

@@ -12,12 +12,12 @@ batch_leaves <- function(f, leaves, mapped, size) {
     none <<- vapply(results, is.null, NA)
     results[!none]
   }, lapply(leaves[mapped], element_type))
-  known <- new.env(parent = emptyenv())
+  known <- new_table()
   for (i in seq_along(region$params)) {
-    known[[value_key(region$params[[i]])]] <- leaves[mapped][[i]]
+    set_of_value(known, region$params[[i]], leaves[mapped][[i]])
   }
   walk_region(region, known, function(node, inputs, moved) batch_node(node, inputs, moved, size))
-  found <- lapply(region$results, function(value) known[[value_key(value)]])
+  found <- lapply(region$results, of_value, table = known)
   is_mapped <- !vapply(found, is.null, NA)
   found[!is_mapped] <- region$results[!is_mapped]
   values <- vector("list", length(none))
@@ -33,15 +33,12 @@ walk_region <- function(region, known, replace) {
   nodes <- nodes_behind(c(nodes_of(region$results), region$effects), function(node) node$inputs, region$first)
   effects <- node_ids(region$effects)
   for (node in nodes) {
-    found <- lapply(node$inputs, function(value) known[[value_key(value)]])
+    found <- lapply(node$inputs, of_value, table = known)
     moved <- !vapply(found, is.null, NA)
     if (any(moved)) {
       inputs <- node$inputs
       inputs[moved] <- found[moved]
-      values <- replace(node, inputs, moved)
-      for (i in seq_along(values)) {
-        known[[paste0(node$id, ":", i)]] <- values[[i]]
-      }
+      set_of_results(known, node, replace(node, inputs, moved))
     } else if (node$id %in% effects) {
       record_effect(node)
     }

@@ -110,6 +110,7 @@ xla_graph <- function(f, ..., .platform = NULL) {
 new_graph <- function(region, arguments, results, platform) {
   numbers <- new.env(parent = emptyenv())
   numbers$values <- numbers$nodes <- 0L
+  numbers$of <- new_table()
   whole <- graph_region(region, numbers)
   is_constant <- vapply(whole$nodes, function(node) node$op == "constant", NA)
   structure(
@@ -122,7 +123,7 @@ new_graph <- function(region, arguments, results, platform) {
   )
 }
 
-# `numbers` has the numbers of values by their keys.
+# `numbers` has how many values and nodes there are, and the numbers of values.
 graph_region <- function(region, numbers) {
   inputs <- lapply(region$params, graph_value, numbers)
   nodes <- lapply(written_nodes(region), graph_node, numbers)
@@ -131,12 +132,12 @@ graph_region <- function(region, numbers) {
 
 graph_value <- function(value, numbers) {
   numbers$values <- numbers$values + 1L
-  numbers[[value_key(value)]] <- numbers$values
+  set_of_value(numbers$of, value, numbers$values)
   list(id = numbers$values, dtype = value@dtype, shape = value@shape)
 }
 
 graph_number <- function(value, numbers) {
-  number <- numbers[[value_key(resolved(value))]]
+  number <- of_value(numbers$of, resolved(value))
   if (is.null(number)) value_of_another(value)
   number
 }

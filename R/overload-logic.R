@@ -86,15 +86,15 @@ shielded <- function(value, here) {
     return(value)
   }
   ends <- list()
-  seen <- new.env(parent = emptyenv())
+  seen <- new_table()
   waiting <- list(value)
   while (length(waiting)) {
     now <- waiting[[1L]]
     waiting <- waiting[-1L]
-    if (!is.null(seen[[value_key(now)]])) {
+    if (!is.null(of_value(seen, now))) {
       next
     }
-    seen[[value_key(now)]] <- TRUE
+    set_of_value(seen, now, TRUE)
     if (is_element_wise(now@node, value@shape)) {
       waiting <- c(waiting, now@node$inputs)
     } else {

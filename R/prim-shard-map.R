@@ -166,9 +166,7 @@ shard_map_inputs <- function(node, inputs = node$inputs) {
 
 # The axes of the mesh along which the results of a region differ. Along axes of one device nothing does.
 varying_in_shards <- function(region, specs, mesh, call) {
-  known <- new.env(parent = emptyenv())
-  known[["mesh"]] <- names(mesh$axes)[mesh$axes > 1L]
-  known[["call"]] <- call
+  known <- list(axes = new_table(), mesh = names(mesh$axes)[mesh$axes > 1L], call = call)
   replication_of_results(region, lapply(specs, function(spec) intersect(unlist(spec), mesh_axes(known))), known)
 }
 
@@ -177,7 +175,7 @@ shard_map_text <- function(node, operands, scope) {
   inner <- scope
   inner$indent <- paste0(scope$indent, "  ")
   # The region sees nothing of the program around it.
-  inner$names <- new.env(parent = emptyenv())
+  inner$names <- new_table()
   inner$mesh <- NULL
   inner$shared <- new_constants(sprintf("shard%d_", scope$count$values))
   inputs <- shard_map_inputs(node)
@@ -233,8 +231,7 @@ primitive("shard_map",
 # Names a value that nodes of a scope take.
 name_value <- function(scope, value, name) {
   value <- resolved(value)
-  key <- as.character(value@node$id)
-  names <- scope$names[[key]]
+  names <- of_node(scope$names, value@node)
   names[value@index] <- name
-  scope$names[[key]] <- names
+  set_of_node(scope$names, value@node, names)
 }

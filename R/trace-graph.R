@@ -18,49 +18,69 @@ unique_values <- function(values) values[!duplicated(vapply(values, value_key, "
 
 nodes_of <- function(values) lapply(values, function(value) value@node)
 
+# Tables of what is known of nodes, and of values. No environments: R keeps the names of their variables for good, and
+# each program has nodes of new numbers.
+new_table <- function() utils::hashtab("address")
+
+of_node <- function(table, node) utils::gethash(table, node)
+
+set_of_node <- function(table, node, what) utils::sethash(table, node, what)
+
+of_value <- function(table, value) {
+  all <- utils::gethash(table, value@node)
+  if (value@index <= length(all)) all[[value@index]]
+}
+
+set_of_value <- function(table, value, what) {
+  all <- utils::gethash(table, value@node)
+  all[value@index] <- list(what)
+  utils::sethash(table, value@node, all)
+}
+
+# What is known of all results of a node, as a list
+set_of_results <- function(table, node, all) utils::sethash(table, node, all)
+
 # These nodes and those that they are computed from, in the order of computation; none with a number
 # below `first` is looked at. `edges` gives the values that a node is computed from.
 nodes_behind <- function(nodes, edges, first = 0) {
-  seen <- new.env(parent = emptyenv())
+  seen <- new_table()
+  found <- list()
   waiting <- nodes
   while (length(waiting)) {
     fresh <- list()
     for (node in waiting) {
-      id <- as.character(node$id)
-      if (node$id >= first && is.null(seen[[id]])) {
-        seen[[id]] <- node
+      if (node$id >= first && is.null(of_node(seen, node))) {
+        set_of_node(seen, node, TRUE)
+        found[[length(found) + 1L]] <- node
         fresh <- c(fresh, nodes_of(edges(node)))
       }
     }
     waiting <- fresh
   }
-  in_order(as.list(seen))
+  in_order(found)
 }
 
 # What `outputs` have of something that `roots` have as in `given` and that nodes pass on: `rule(node, inputs)` gives it
 # for each result of a node that is computed from what has any, NULL for nothing. What the roots are computed from does
 # not count.
 passed_on <- function(outputs, roots, given, edges, rule) {
-  found <- new.env(parent = emptyenv())
-  leaf <- new.env(parent = emptyenv())
+  found <- new_table()
+  leaf <- new_table()
   for (i in seq_along(roots)) {
-    leaf[[as.character(roots[[i]]@node$id)]] <- TRUE
-    found[[value_key(roots[[i]])]] <- given[[i]]
+    set_of_node(leaf, roots[[i]]@node, TRUE)
+    set_of_value(found, roots[[i]], given[[i]])
   }
-  is_leaf <- function(node) !is.null(leaf[[as.character(node$id)]])
+  is_leaf <- function(node) !is.null(of_node(leaf, node))
   first <- if (length(roots)) min(vapply(roots, function(root) root@node$id, 0)) else Inf
   nodes <- nodes_behind(nodes_of(outputs), function(node) if (is_leaf(node)) list() else edges(node), first)
   for (node in Filter(Negate(is_leaf), nodes)) {
-    inputs <- lapply(edges(node), function(value) found[[value_key(value)]])
+    inputs <- lapply(edges(node), of_value, table = found)
     if (all(vapply(inputs, is.null, NA))) {
       next
     }
-    results <- rule(node, inputs)
-    for (i in seq_along(results)) {
-      found[[paste0(node$id, ":", i)]] <- results[[i]]
-    }
+    set_of_results(found, node, rule(node, inputs))
   }
-  lapply(outputs, function(value) found[[value_key(value)]])
+  lapply(outputs, of_value, table = found)
 }
 
 node_ids <- function(nodes) vapply(nodes, function(node) node$id, 0)

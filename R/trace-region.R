@@ -3,20 +3,17 @@
 # The values `values` of a region whose nodes are numbered from `first` on, with `to` in place of `from`. What is done
 # for its effects is done again.
 replay <- function(values, from, to, first, effects = list()) {
-  known <- new.env(parent = emptyenv())
+  known <- new_table()
   for (i in seq_along(from)) {
-    known[[value_key(from[[i]])]] <- to[[i]]
+    set_of_value(known, from[[i]], to[[i]])
   }
   now <- function(value) {
-    found <- known[[value_key(value)]]
+    found <- of_value(known, value)
     if (is.null(found)) value else found
   }
   for (node in nodes_between(values, effects, known, first)) {
     rule <- primitive_rule(node$op, "replay")
-    again <- if (is.null(rule)) rebind_node(node, lapply(node$inputs, now)) else rule(node, now)
-    for (i in seq_along(again)) {
-      known[[paste0(node$id, ":", i)]] <- again[[i]]
-    }
+    set_of_results(known, node, if (is.null(rule)) rebind_node(node, lapply(node$inputs, now)) else rule(node, now))
   }
   lapply(values, now)
 }
@@ -28,23 +25,24 @@ replay_region <- function(region, params, from, to) {
 
 # The nodes that values are computed by, up to those that are known, and those for effects.
 nodes_between <- function(values, effects, known, first) {
-  seen <- new.env(parent = emptyenv())
+  seen <- new_table()
+  found <- list()
   wanted <- function(values) {
-    Filter(function(value) value@node$id >= first && is.null(known[[value_key(value)]]), values)
+    Filter(function(value) value@node$id >= first && is.null(of_value(known, value)), values)
   }
   waiting <- c(nodes_of(wanted(values)), effects)
   while (length(waiting)) {
     fresh <- list()
     for (node in waiting) {
-      id <- as.character(node$id)
-      if (is.null(seen[[id]]) && node$op != "parameter") {
-        seen[[id]] <- node
+      if (is.null(of_node(seen, node)) && node$op != "parameter") {
+        set_of_node(seen, node, TRUE)
+        found[[length(found) + 1L]] <- node
         fresh <- c(fresh, nodes_of(wanted(replay_edges(node))))
       }
     }
     waiting <- fresh
   }
-  in_order(as.list(seen))
+  in_order(found)
 }
 
 # All that a node needs to be made again: of an op also what its call gave, and what its rule keeps.

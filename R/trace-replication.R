@@ -2,19 +2,16 @@
 # arguments do is known, collectives make values equal, and all else differs as what it is computed from.
 #
 # A kind of node may have a rule `replication`: function(node, given, known), where `given` are the axes for each input
-# and `known` holds those of all values so far; it gives the axes for each result.
+# and `known` has those of all values so far in a table, `axes`; it gives the axes for each result.
 
 # The axes for each result of a region whose parameters differ along `given`.
 replication_of_results <- function(region, given, known) {
   for (i in seq_along(region$params)) {
-    known[[value_key(region$params[[i]])]] <- given[[i]]
+    set_of_value(known$axes, region$params[[i]], given[[i]])
   }
   for (node in region_nodes(region)) {
     if (node$op != "parameter") {
-      axes <- node_replication(node, known)
-      for (i in seq_along(axes)) {
-        known[[paste0(node$id, ":", i)]] <- axes[[i]]
-      }
+      set_of_results(known$axes, node, node_replication(node, known))
     }
   }
   lapply(region$results, replication_of, known)
@@ -22,7 +19,7 @@ replication_of_results <- function(region, given, known) {
 
 # What comes from outside is the same everywhere.
 replication_of <- function(value, known) {
-  found <- known[[value_key(value)]]
+  found <- of_value(known$axes, value)
   if (is.null(found)) character() else found
 }
 
@@ -38,7 +35,7 @@ node_replication <- function(node, known) {
 all_of <- function(sets) unique(unlist(c(list(character()), sets)))
 
 # The mesh that `known` belongs to
-mesh_axes <- function(known) known[["mesh"]]
+mesh_axes <- function(known) known$mesh
 
 # What is carried differs along the axes of all turns.
 settled_carry <- function(carry, turn) {
@@ -53,7 +50,7 @@ settled_carry <- function(carry, turn) {
 
 # Devices that do not come to a collective let the others wait for ever.
 check_together <- function(region, varying, where, what, known) {
-  if (is.null(known[["call"]])) {
+  if (is.null(known$call)) {
     return(invisible())
   }
   joined <- intersect(collective_axes(region, mesh_axes(known)), varying)
@@ -63,7 +60,7 @@ check_together <- function(region, varying, where, what, known) {
         "xla_shard_map: a collective over axis %s stands in %s, but %s may differ along this axis",
         quoted(joined[[1L]]), where, what
       ),
-      op = "xla_shard_map", operand = "f", call = known[["call"]], hint = c(
+      op = "xla_shard_map", operand = "f", call = known$call, hint = c(
         "Devices that do not come to a collective let the others wait for ever.",
         "`hlo_pmax()` or `hlo_psum()` of what decides is the same on all devices."
       )

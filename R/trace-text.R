@@ -47,7 +47,7 @@ new_scope <- function(indent, mesh = NULL, prefix = "", kind = NULL) {
   count <- new.env(parent = emptyenv())
   count$values <- 0L
   list(
-    names = new.env(parent = emptyenv()), count = count, indent = indent, mesh = mesh, prefix = prefix, kind = kind,
+    names = new_table(), count = count, indent = indent, mesh = mesh, prefix = prefix, kind = kind,
     shared = new_constants(prefix), block = new_constants()
   )
 }
@@ -61,7 +61,7 @@ sharding_attributes <- function(specs) {
 
 name_parameters <- function(scope, params, names) {
   for (i in seq_along(params)) {
-    scope$names[[as.character(params[[i]]@node$id)]] <- names[[i]]
+    set_of_node(scope$names, params[[i]]@node, names[[i]])
   }
 }
 
@@ -87,7 +87,7 @@ written_nodes <- function(region, given = list()) {
 
 value_name <- function(value, scope) {
   value <- resolved(value)
-  names <- scope$names[[as.character(value@node$id)]]
+  names <- of_node(scope$names, value@node)
   if (is.null(names)) value_of_another(value)
   names[[value@index]]
 }
@@ -114,12 +114,12 @@ node_lines <- function(scope, node) {
     if (isTRUE(text$calls)) {
       known <- utils::gethash(scope$written, made_of(node, operands))
       if (!is.null(known)) {
-        scope$names[[as.character(node$id)]] <- known
+        set_of_node(scope$names, node, known)
         return(character())
       }
       utils::sethash(scope$written, made_of(node, operands), text$names)
     }
-    scope$names[[as.character(node$id)]] <- text$names
+    set_of_node(scope$names, node, text$names)
     return(text$lines)
   }
   count <- length(node$types)
@@ -129,12 +129,12 @@ node_lines <- function(scope, node) {
   key <- key_of(node, operands, text)
   known <- if (!is.null(key)) utils::gethash(scope$written, key)
   if (!is.null(known)) {
-    scope$names[[as.character(node$id)]] <- known
+    set_of_node(scope$names, node, known)
     return(character())
   }
   name <- fresh_name(scope)
   names <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
-  scope$names[[as.character(node$id)]] <- names
+  set_of_node(scope$names, node, names)
   if (!is.null(key)) {
     utils::sethash(scope$written, key, names)
   }

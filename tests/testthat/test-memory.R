@@ -56,3 +56,18 @@ test_that("where memory is short R collects, and tries once more", {
   "), env = c(MALLOC_ARENA_MAX = "1"), timeout = 300)
   expect_identical(run$output, '[1] "xlaffi_error_resource_exhausted"')
 })
+
+test_that("programs that were written leave nothing in R's memory", {
+  f <- function(x) {
+    for (i in 1:8) x <- sin(x) * 1.5 + hlo_fori(1, 3, function(i, s) s * x, x)
+    sum(x)
+  }
+  written <- function() xla_program(xla_vmap(xla_grad(f)), ffi_type("f64", c(2, 3)))
+  cells <- function() gc()[["Ncells", "used"]]
+  for (i in 1:2) written()
+  before <- c(cells(), xlaffi:::trace_state$node_count)
+  for (i in 1:4) written()
+  after <- c(cells(), xlaffi:::trace_state$node_count)
+  # Names that R keeps would be some cells for each node.
+  expect_lt((after - before)[[1L]], (after - before)[[2L]] / 4)
+})
