@@ -7,6 +7,8 @@ use std::ops::{Add, Neg, Sub};
 pub trait Field: Copy + Add<Output = Self> + Sub<Output = Self> + Neg<Output = Self> {
     /// A part of each.
     type Real: Lanes;
+    /// How many parts each has.
+    const PARTS: usize;
 
     /// Numbers without an imaginary part.
     fn of(real: Self::Real) -> Self;
@@ -24,6 +26,8 @@ pub trait Field: Copy + Add<Output = Self> + Sub<Output = Self> + Neg<Output = S
     fn by(self, b: Self) -> Self;
     /// `self - a * b`.
     fn less_product(self, a: Self, b: Self) -> Self;
+    /// `self + a * b`.
+    fn plus_product(self, a: Self, b: Self) -> Self;
     /// `self + conj(a) * b`.
     fn plus_inner(self, a: Self, b: Self) -> Self;
     /// The square of the absolute value, plus `more`.
@@ -42,6 +46,8 @@ pub trait Field: Copy + Add<Output = Self> + Sub<Output = Self> + Neg<Output = S
     fn exchange(numbers: &mut [Self], lane: usize, a: usize, b: usize);
     /// The numbers of which these are the parts, as they stand in memory.
     fn numbers(parts: &mut [Self::Real]) -> &mut [Self];
+    /// The parts of each, one after the other.
+    fn parts(numbers: &mut [Self]) -> &mut [Self::Real];
 }
 
 /// Numbers whose parts are floating-point numbers of that kind.
@@ -51,6 +57,7 @@ impl<R, F: Field<Real: Lanes<Float = R>>> FieldOf<R> for F {}
 
 impl<V: Lanes> Field for V {
     type Real = V;
+    const PARTS: usize = 1;
 
     #[inline(always)]
     fn of(real: V) -> V {
@@ -83,6 +90,10 @@ impl<V: Lanes> Field for V {
     #[inline(always)]
     fn less_product(self, a: V, b: V) -> V {
         a.neg_mul_add(b, self)
+    }
+    #[inline(always)]
+    fn plus_product(self, a: V, b: V) -> V {
+        a.mul_add(b, self)
     }
     #[inline(always)]
     fn plus_inner(self, a: V, b: V) -> V {
@@ -122,6 +133,10 @@ impl<V: Lanes> Field for V {
     fn numbers(parts: &mut [V]) -> &mut [V] {
         parts
     }
+    #[inline(always)]
+    fn parts(numbers: &mut [V]) -> &mut [V] {
+        numbers
+    }
 }
 
 /// Complex numbers. In memory their parts stand as those of a matrix of complex numbers do, which is gathered as one
@@ -134,14 +149,6 @@ pub struct Pair<V> {
 }
 
 impl<V: Lanes> Pair<V> {
-    /// The parts of each, one after the other.
-    #[inline(always)]
-    fn parts(pairs: &mut [Self]) -> &mut [V] {
-        let len = pairs.len() * 2;
-        // SAFETY: a pair is two vectors, without anything between them, and aligned like one.
-        unsafe { std::slice::from_raw_parts_mut(pairs.as_mut_ptr().cast(), len) }
-    }
-
     /// The numbers divided by the larger of their parts, which is the second result, and the squares of what they
     /// are then.
     #[inline(always)]
@@ -170,6 +177,15 @@ impl<V: Lanes> Pair<V> {
         Pair {
             re: re.neg_mul_add(b.re, self.re),
             im: re.neg_mul_add(b.im, self.im),
+        }
+    }
+
+    /// `self + i im b`.
+    #[inline(always)]
+    fn plus_imaginary_product(self, im: V, b: Self) -> Self {
+        Pair {
+            re: im.neg_mul_add(b.im, self.re),
+            im: im.mul_add(b.re, self.im),
         }
     }
 
@@ -218,6 +234,7 @@ impl<V: Lanes> Neg for Pair<V> {
 
 impl<V: Lanes> Field for Pair<V> {
     type Real = V;
+    const PARTS: usize = 2;
 
     #[inline(always)]
     fn of(re: V) -> Self {
@@ -266,6 +283,11 @@ impl<V: Lanes> Field for Pair<V> {
     fn less_product(self, a: Self, b: Self) -> Self {
         self.less_real_product(a.re, b)
             .less_imaginary_product(a.im, b)
+    }
+    #[inline(always)]
+    fn plus_product(self, a: Self, b: Self) -> Self {
+        self.plus_real_product(a.re, b)
+            .plus_imaginary_product(a.im, b)
     }
     #[inline(always)]
     fn plus_inner(self, a: Self, b: Self) -> Self {
@@ -320,7 +342,13 @@ impl<V: Lanes> Field for Pair<V> {
     #[inline(always)]
     fn numbers(parts: &mut [V]) -> &mut [Self] {
         let len = parts.len() / 2;
-        // SAFETY: as in `parts`.
+        // SAFETY: a pair is two vectors, without anything between them, and aligned like one.
         unsafe { std::slice::from_raw_parts_mut(parts.as_mut_ptr().cast(), len) }
+    }
+    #[inline(always)]
+    fn parts(numbers: &mut [Self]) -> &mut [V] {
+        let len = numbers.len() * 2;
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(numbers.as_mut_ptr().cast(), len) }
     }
 }

@@ -170,10 +170,3 @@ pub struct Most {
     /// Of complex ones; 0 if it has none.
     pub complex: i32,
 }
-
-impl Most {
-    /// A kernel of real matrices only.
-    pub(crate) const fn real(real: i32) -> Self {
-        Most { real, complex: 0 }
-    }
-}
