@@ -6,7 +6,9 @@
 
 use crate::block;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
+use crate::operands::{
+    Block, Gemver, Hemv, Product, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
+};
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions, shared};
 use crate::singular;

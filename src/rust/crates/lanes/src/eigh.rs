@@ -23,11 +23,14 @@ use std::ops::Range;
 /// Rows up to which this beats LAPACK's `syevd`.
 pub const MOST: Most = Most {
     real: rows::eigh::MOST as i32,
-    complex: BLOCKS,
+    complex: rows::eigh::MOST as i32,
 };
 
 /// Rows up to which matrices are computed one to a lane, alone too.
 pub const BLOCKS: i32 = 96;
+
+/// The same for complex matrices.
+pub const COMPLEX_BLOCKS: i32 = 64;
 
 /// What `info` is for a matrix with NaN or an infinity: none of its eigenvalues was found.
 pub const NOT_FINITE: i32 = 1;
@@ -75,14 +78,22 @@ impl<T: InParts> Kernel<T> for Syevd<'_, T> {
     }
 
     #[inline(always)]
+    fn complex_in_rows(&self) -> bool {
+        self.n > COMPLEX_BLOCKS as usize
+    }
+
+    #[inline(always)]
     fn block_pays(&self, width: usize, matrices: usize) -> bool {
         !self.alone_in_rows() && matrices > width / 4
     }
 
     #[inline(always)]
     fn rows_scratch(&self, width: usize) -> usize {
-        if !self.alone_in_rows() {
+        if !T::COMPLEX && !self.alone_in_rows() {
             return 0;
+        }
+        if T::COMPLEX {
+            return self.alone().scratch_hermitian(size_of::<T::Real>(), width);
         }
         self.alone().scratch(size_of::<T>(), width)
     }
@@ -103,6 +114,23 @@ impl<T: InParts> Kernel<T> for Syevd<'_, T> {
         };
         if self.info[one] != 0 {
             w.fill(T::NAN);
+            a.fill(T::NAN);
+        }
+    }
+
+    #[inline(always)]
+    fn run_rows_complex<V: Lanes<Float = T::Real>>(&mut self, one: usize, scratch: &mut [V]) {
+        let n = self.n;
+        let problem = self.alone();
+        let a = &mut self.a[one * n * n..][..n * n];
+        let w = &mut self.w[one * n..][..n];
+        self.info[one] = match problem.run_hermitian(T::parts_mut(a), w, scratch) {
+            Ok(()) => 0,
+            Err(Failure::NotFinite) => NOT_FINITE,
+            Err(Failure::NotConverged) => n as i32,
+        };
+        if self.info[one] != 0 {
+            w.fill(T::Real::NAN);
             a.fill(T::NAN);
         }
     }

@@ -1,6 +1,9 @@
 //! The same number of each of several matrices: one lane per matrix.
 
-use super::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
+use super::operands::{
+    Block, Gemver, Hemv, Product, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
+};
+use super::rows::Room;
 use matrices::Element;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
@@ -110,6 +113,8 @@ pub trait Lanes:
     fn sweep(a: &mut [Self], step: &Sweep<'_, Self>, p: &mut [Self]);
     /// `rows::multiply`, not inlined.
     fn multiply(p: &mut [Self], a: &[Self], step: &Sweep<'_, Self>, which: Range<usize>);
+    /// `rows::hemv`, not inlined.
+    fn hemv(p: &mut [Self], a: &[Self], step: &Hemv<'_, Self>, which: Range<usize>);
     /// `rows::larfg`, not inlined.
     fn larfg(column: &mut [Self], row: usize, x: &mut [Self], results: &mut [Self::Float; 2]);
     /// `rows::gemver`, not inlined.
@@ -118,6 +123,15 @@ pub trait Lanes:
     fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
     /// `singular::diagonal`, with factors, not inlined: of how many elements it did not get rid becomes `failed`.
     fn bdsqr(d: &mut [Self], e: &mut [Self], factors: [(&mut [Self], usize); 2], failed: &mut Self);
+    /// `rows::stedc`, not inlined.
+    fn stedc(
+        q: &mut [Self],
+        problem: &mut Stedc<'_, Self::Float>,
+        room: &mut Room<'_, Self>,
+        found: &mut bool,
+    );
+    /// `rows::sterf`, not inlined.
+    fn sterf(room: &mut [Self], problem: &mut Stedc<'_, Self::Float>, found: &mut bool);
     /// `rows::roots`, not inlined.
     fn roots(pairs: &mut [Self], equation: &Secular<'_, Self::Float>, first: usize);
     /// `rows::weights`, not inlined.

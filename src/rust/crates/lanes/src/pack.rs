@@ -2,7 +2,9 @@
 
 use super::block;
 use super::lanes::{Float, Lanes};
-use super::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
+use super::operands::{
+    Block, Gemver, Hemv, Product, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
+};
 use super::rows;
 use super::shared::shared;
 use super::singular;

@@ -10,7 +10,7 @@ use crate::together::Together;
 use std::ops::Range;
 
 /// What merges work in. A matrix is `n` columns of `stride` vectors, or more.
-pub(crate) struct Room<'a, V> {
+pub struct Room<'a, V> {
     pub(crate) stride: usize,
     /// A matrix, of columns in the order that products have them.
     pub(crate) packed: &'a mut [V],

@@ -157,6 +157,7 @@ impl Triplets<'_> {
                 step,
                 rows,
                 before,
+                pairs: false,
                 tau,
             };
             reflections.act((q, stride), room.vectors, self.together);

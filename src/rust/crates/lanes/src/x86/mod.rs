@@ -9,7 +9,9 @@ mod transpose;
 
 use crate::block;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
+use crate::operands::{
+    Block, Gemver, Hemv, Product, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
+};
 use crate::processor;
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions};
@@ -67,6 +69,7 @@ macro_rules! vector {
                 ) = rows::project if columns;
                 fn sweep(a: &mut [$name], step: &Sweep<'_, $name>, p: &mut [$name]) = rows::sweep if a;
                 fn multiply(p: &mut [$name], a: &[$name], step: &Sweep<'_, $name>, which: Range<usize>) = rows::multiply if p;
+                fn hemv(p: &mut [$name], a: &[$name], step: &Hemv<'_, $name>, which: Range<usize>) = rows::hemv if p;
                 fn larfg(
                     column: &mut [$name],
                     row: usize,
@@ -81,6 +84,17 @@ macro_rules! vector {
                     factors: [(&mut [$name], usize); 2],
                     failed: &mut $name
                 ) = singular::bdsqr if d;
+                fn stedc(
+                    q: &mut [$name],
+                    problem: &mut Stedc<'_, $float>,
+                    room: &mut rows::Room<'_, $name>,
+                    found: &mut bool
+                ) = rows::stedc if q;
+                fn sterf(
+                    room: &mut [$name],
+                    problem: &mut Stedc<'_, $float>,
+                    found: &mut bool
+                ) = rows::sterf if room;
                 fn roots(pairs: &mut [$name], equation: &Secular<'_, $float>, first: usize) = rows::roots if pairs;
                 fn weights(
                     z: &mut [$name],

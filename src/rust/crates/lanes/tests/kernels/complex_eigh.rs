@@ -2,11 +2,12 @@
 
 use crate::complex::{absolute, batch, numbers, part, polar, Part, Results, C};
 use crate::{in_both, on, Random, SLACK, THREADS};
-use lanes::eigh::{Syevd, BLOCKS, NOT_FINITE};
-use lanes::Unit;
+use lanes::eigh::{Syevd, COMPLEX_BLOCKS, NOT_FINITE};
+use lanes::{Together, Unit, ALONE};
 use matrices::Triangle;
 
-const SIZES: [usize; 11] = [1, 2, 3, 4, 5, 8, 9, 17, 33, 64, BLOCKS as usize];
+const BLOCKS: usize = COMPLEX_BLOCKS as usize;
+const SIZES: [usize; 13] = [1, 2, 3, 4, 5, 8, 9, 17, 33, BLOCKS, BLOCKS + 1, 96, 97];
 const COUNTS: [usize; 3] = [1, 7, 17];
 
 /// Of each matrix its eigenvalues, as complex numbers, and what it became.
@@ -14,6 +15,15 @@ fn run<T: Part>(
     n: usize,
     vectors: bool,
     triangle: Triangle,
+) -> impl Fn(Unit, &[T::Number], usize) -> Results<T::Number> {
+    run_by::<T>(n, vectors, triangle, THREADS)
+}
+
+fn run_by<T: Part>(
+    n: usize,
+    vectors: bool,
+    triangle: Triangle,
+    together: Together<'static>,
 ) -> impl Fn(Unit, &[T::Number], usize) -> Results<T::Number> {
     move |unit, x, count| {
         let (mut a, mut w, mut info) = (x.to_vec(), vec![T::ZERO; n * count], vec![-1; count]);
@@ -24,7 +34,7 @@ fn run<T: Part>(
             a: &mut a,
             w: &mut w,
             info: &mut info,
-            together: THREADS,
+            together,
         };
         on(unit, kernel, count);
         let each = w.chunks(n).zip(a.chunks(n * n)).flat_map(|(w, a)| {
@@ -133,7 +143,7 @@ fn decomposes<T: Part>() {
 
 /// Matrices without anything to do; of one number everywhere; graded ones; of large and of small numbers.
 fn special<T: Part>() {
-    for n in [1, 2, 5, 17, BLOCKS as usize] {
+    for n in [1, 2, 5, 17, BLOCKS, 101] {
         let grade = |i: usize| 10_f64.powf(-6.0 * i as f64 / n as f64);
         let turned = |i: usize, j: usize| polar(1.0, 0.7 * i as f64 - 0.7 * j as f64);
         let kinds: [&dyn Fn(usize, usize) -> C; 4] = [
@@ -160,7 +170,7 @@ fn special<T: Part>() {
 }
 
 fn not_finite<T: Part>() {
-    for n in [1, 4, 9, BLOCKS as usize] {
+    for n in [1, 4, 9, BLOCKS, 99] {
         let clean = numbers::<T>(&mut Random(23), n * n * 7);
         let run = run::<T>(n, true, Triangle::Lower);
         let (good, _) = batch::<T>(&clean, 7, &run);
@@ -180,4 +190,56 @@ fn not_finite<T: Part>() {
     }
 }
 
-in_both! { decomposes special not_finite }
+/// Sizes around the edges of lines, blocks and panels: the same bits on every vector unit and with any threads.
+fn large<T: Part>() {
+    let mut random = Random(22);
+    for n in [112, 128, 129, 257] {
+        let x = numbers::<T>(&mut random, n * n);
+        let lower = Triangle::Lower;
+        let units = Unit::all().into_iter().filter(|&unit| unit != Unit::Plain);
+        let results = units.flat_map(|unit| {
+            [ALONE, THREADS].map(|by| run_by::<T>(n, true, lower, by)(unit, &x, 1))
+        });
+        let results: Vec<_> = results.collect();
+        let first: Vec<C> = results[0].0.iter().map(|&x| T::c(x)).collect();
+        for (other, info) in &results {
+            assert_eq!(info, &[0]);
+            assert!(first.iter().zip(other).all(|(x, &y)| *x == T::c(y)));
+        }
+        let a = |i, j| element::<T>(n, lower, &x, i, j);
+        check::<T>(n, &a, &first, 2.0 * (n as f64).sqrt());
+        let (values, _) = run::<T>(n, false, lower)(Unit::all()[0], &x, 1);
+        let most = SLACK * T::ROUNDING.f64() * 2.0 * n as f64;
+        for (w, alone) in first[..n].iter().zip(values) {
+            let off = absolute(*w - T::c(alone));
+            assert!(off <= most, "{w} of {n}: {off}");
+        }
+    }
+}
+
+/// Of which several threads read parts for each product: the trace and the sum of squares are those of the matrix.
+#[test]
+fn a_matrix_by_several_threads() {
+    let n = 801;
+    let x = numbers::<f32>(&mut Random(24), n * n);
+    let by = |by| run_by::<f32>(n, false, Triangle::Upper, by)(Unit::all()[0], &x, 1).0;
+    let (alone, together) = (by(ALONE), by(THREADS));
+    assert!(alone[..n] == together[..n]);
+    let w: Vec<f64> = alone[..n].iter().map(|w| w.re.into()).collect();
+    let a = |i, j| element::<f32>(n, Triangle::Upper, &x, i, j);
+    let trace: f64 = (0..n).map(|i| a(i, i).re).sum();
+    let all = (0..n).flat_map(|j| (0..n).map(move |i| (i, j)));
+    let squares: f64 = all.map(|(i, j)| a(i, j).norm_sqr()).sum();
+    let (sum, sum_of_squares) = (w.iter().sum::<f64>(), w.iter().map(|w| w * w).sum::<f64>());
+    let most = SLACK * f64::from(f32::EPSILON);
+    assert!(
+        (sum - trace).abs() < most * squares.sqrt(),
+        "{sum}, {trace}"
+    );
+    assert!(
+        (sum_of_squares / squares - 1.0).abs() < most,
+        "{sum_of_squares}, {squares}"
+    );
+}
+
+in_both! { decomposes special not_finite large }
