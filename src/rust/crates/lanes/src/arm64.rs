@@ -12,6 +12,7 @@ use crate::operands::{
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions, shared};
 use crate::singular;
+use crate::symmetric;
 use std::arch::aarch64::*;
 use std::ops::{Add, Div, Mul, Range, Sub};
 

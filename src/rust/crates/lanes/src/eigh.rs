@@ -14,7 +14,7 @@ use super::rows::eigh::Eigh;
 use super::rows::Failure;
 use super::scale::Scale;
 use super::sorted::{order, scatter_columns};
-use super::symmetric::diagonal;
+use super::symmetric::{diagonal, iterate};
 use super::together::Together;
 use super::tridiagonal::tridiagonal;
 use matrices::{Element, Triangle};
@@ -30,7 +30,7 @@ pub const MOST: Most = Most {
 pub const BLOCKS: i32 = 96;
 
 /// The same for complex matrices.
-pub const COMPLEX_BLOCKS: i32 = 64;
+pub const COMPLEX_BLOCKS: i32 = 32;
 
 /// What `info` is for a matrix with NaN or an infinity: none of its eigenvalues was found.
 pub const NOT_FINITE: i32 = 1;
@@ -156,9 +156,11 @@ impl<T: InParts> Syevd<'_, T> {
         tridiagonal(n, block, (d, e, tau), scratch);
         let failed = if self.vectors {
             form(block, n, 1, tau);
-            diagonal(d, e, Some(F::parts(block)))
-        } else {
+            iterate(d, e, F::parts(block))
+        } else if F::PARTS == 1 {
             diagonal(d, e, None)
+        } else {
+            iterate(d, e, &mut [])
         };
         scale.back(d);
         let results = w.chunks_exact_mut(n).zip(&mut self.info[range]);

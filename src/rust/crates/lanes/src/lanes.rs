@@ -123,6 +123,8 @@ pub trait Lanes:
     fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
     /// `singular::diagonal`, with factors, not inlined: of how many elements it did not get rid becomes `failed`.
     fn bdsqr(d: &mut [Self], e: &mut [Self], factors: [(&mut [Self], usize); 2], failed: &mut Self);
+    /// `symmetric::diagonal`, with a `q`, not inlined: of how many elements it did not get rid becomes `failed`.
+    fn steqr(d: &mut [Self], e: &mut [Self], q: &mut [Self], failed: &mut Self);
     /// `rows::stedc`, not inlined.
     fn stedc(
         q: &mut [Self],

@@ -8,6 +8,7 @@ use super::operands::{
 use super::rows;
 use super::shared::shared;
 use super::singular;
+use super::symmetric;
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};

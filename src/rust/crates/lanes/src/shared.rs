@@ -77,6 +77,10 @@ macro_rules! shared {
             singular::bdsqr(d, e, factors, failed);
         }
         #[inline(never)]
+        fn steqr(d: &mut [Self], e: &mut [Self], q: &mut [Self], failed: &mut Self) {
+            symmetric::steqr(d, e, q, failed);
+        }
+        #[inline(never)]
         fn stedc(
             q: &mut [Self],
             problem: &mut Stedc<'_, $float>,

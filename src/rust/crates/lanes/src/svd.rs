@@ -13,7 +13,7 @@ use super::lanes::{Float, Lanes};
 use super::rows::svd::{self, Svd};
 use super::rows::Failure;
 use super::scale::Scale;
-use super::singular::diagonal;
+use super::singular::{diagonal, iterate};
 use super::sorted::{order, scatter_columns};
 use super::together::Together;
 use super::update::largest;
@@ -26,7 +26,7 @@ pub const NOT_FINITE: i32 = -4;
 /// Rows and columns up to which this beats LAPACK's `gesdd`.
 pub const MOST: Most = Most {
     real: svd::MOST as i32,
-    complex: BLOCKS,
+    complex: 64,
 };
 
 /// Rows and columns up to which matrices are computed one to a lane, alone too.
@@ -171,8 +171,10 @@ impl<T: InParts> Gesdd<'_, T> {
         let (u, v) = (F::numbers(u), F::numbers(v));
         let whole = &mut u[..m * n];
         bidiagonal(tall, narrow, whole, (d, e), (left, right), work);
-        let failed = if vectors == Vectors::No {
+        let failed = if vectors == Vectors::No && F::PARTS == 1 {
             diagonal(d, e, None)
+        } else if vectors == Vectors::No {
+            iterate(d, e, [(&mut [], 0), (&mut [], 0)])
         } else {
             // The vectors of the right reflections, from rows to columns.
             for (k, v) in v.chunks_exact_mut(narrow).enumerate() {
@@ -183,7 +185,7 @@ impl<T: InParts> Gesdd<'_, T> {
             form(v, narrow, 1, &right[..narrow - 1]);
             form(u, tall, 0, left);
             let sizes = (tall * parts, narrow * parts);
-            diagonal(d, e, Some([(F::parts(u), sizes.0), (F::parts(v), sizes.1)]))
+            iterate(d, e, [(F::parts(u), sizes.0), (F::parts(v), sizes.1)])
         };
         scale.back(d);
         if vectors == Vectors::No {

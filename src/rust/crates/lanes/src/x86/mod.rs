@@ -16,6 +16,7 @@ use crate::processor;
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions};
 use crate::singular;
+use crate::symmetric;
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Range, Sub};
 
@@ -84,6 +85,7 @@ macro_rules! vector {
                     factors: [(&mut [$name], usize); 2],
                     failed: &mut $name
                 ) = singular::bdsqr if d;
+                fn steqr(d: &mut [$name], e: &mut [$name], q: &mut [$name], failed: &mut $name) = symmetric::steqr if d;
                 fn stedc(
                     q: &mut [$name],
                     problem: &mut Stedc<'_, $float>,

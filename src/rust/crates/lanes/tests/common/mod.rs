@@ -10,13 +10,13 @@ const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "G
 const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 
 /// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 17] = [
+const PRODUCTS: [&str; 18] = [
     "product", "follow", "reflect", "prepare", "project", "sweep", "multiply", "larfg", "gemver",
-    "gemvt", "bdsqr", "roots", "spread", "ends", "hemv", "stedc", "sterf",
+    "gemvt", "bdsqr", "roots", "spread", "ends", "hemv", "stedc", "sterf", "steqr",
 ];
 
 /// What may be called: it moves data only, or is looked at itself.
-pub const CALLED: [&str; 27] = [
+pub const CALLED: [&str; 28] = [
     "gather",
     "scatter",
     "scatter_some",
@@ -39,6 +39,7 @@ pub const CALLED: [&str; 27] = [
     "hemv",
     "stedc",
     "sterf",
+    "steqr",
     // It divides and multiplies only.
     "weights",
     "share",

@@ -7,7 +7,7 @@ use lanes::{Together, Unit, ALONE};
 use matrices::Triangle;
 
 const BLOCKS: usize = COMPLEX_BLOCKS as usize;
-const SIZES: [usize; 13] = [1, 2, 3, 4, 5, 8, 9, 17, 33, BLOCKS, BLOCKS + 1, 96, 97];
+const SIZES: [usize; 13] = [1, 2, 3, 4, 5, 8, 9, 17, BLOCKS, BLOCKS + 1, 48, 64, 97];
 const COUNTS: [usize; 3] = [1, 7, 17];
 
 /// Of each matrix its eigenvalues, as complex numbers, and what it became.
@@ -143,7 +143,7 @@ fn decomposes<T: Part>() {
 
 /// Matrices without anything to do; of one number everywhere; graded ones; of large and of small numbers.
 fn special<T: Part>() {
-    for n in [1, 2, 5, 17, BLOCKS, 101] {
+    for n in [1, 2, 5, 17, BLOCKS, 40, 101] {
         let grade = |i: usize| 10_f64.powf(-6.0 * i as f64 / n as f64);
         let turned = |i: usize, j: usize| polar(1.0, 0.7 * i as f64 - 0.7 * j as f64);
         let kinds: [&dyn Fn(usize, usize) -> C; 4] = [
@@ -170,7 +170,7 @@ fn special<T: Part>() {
 }
 
 fn not_finite<T: Part>() {
-    for n in [1, 4, 9, BLOCKS, 99] {
+    for n in [1, 4, 9, BLOCKS, 49] {
         let clean = numbers::<T>(&mut Random(23), n * n * 7);
         let run = run::<T>(n, true, Triangle::Lower);
         let (good, _) = batch::<T>(&clean, 7, &run);

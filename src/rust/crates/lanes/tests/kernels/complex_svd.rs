@@ -2,10 +2,11 @@
 
 use crate::complex::{absolute, batch, numbers, part, polar, Part, Results, C};
 use crate::{in_both, on, Random, SLACK, THREADS};
-use lanes::svd::{Gesdd, BLOCKS, NOT_FINITE};
+use lanes::svd::{Gesdd, MOST, NOT_FINITE};
 use lanes::Unit;
 use matrices::Vectors;
 
+const LARGEST: usize = MOST.complex as usize;
 const SIZES: [(usize, usize); 16] = [
     (1, 1),
     (1, 2),
@@ -20,9 +21,9 @@ const SIZES: [(usize, usize); 16] = [
     (17, 17),
     (40, 7),
     (33, 34),
-    (64, 20),
-    (BLOCKS as usize, BLOCKS as usize),
-    (50, BLOCKS as usize),
+    (LARGEST, 20),
+    (LARGEST, LARGEST),
+    (50, LARGEST),
 ];
 const ALL: [Vectors; 3] = [Vectors::Full, Vectors::Thin, Vectors::No];
 const COUNTS: [usize; 2] = [7, 17];
@@ -151,7 +152,7 @@ fn decomposes<T: Part>() {
 
 /// Of rank 0 and 1, and graded ones; of large and of small numbers.
 fn special<T: Part>() {
-    for (m, n) in [(1, 1), (5, 3), (3, 5), (17, 17), (BLOCKS as usize, 9)] {
+    for (m, n) in [(1, 1), (5, 3), (3, 5), (17, 17), (LARGEST, 9)] {
         let kinds: [&dyn Fn(usize, usize) -> f64; 3] = [
             &|_, _| 1.0,
             &|i, _| 10_f64.powf(-6.0 * i as f64 / m as f64),
@@ -177,7 +178,7 @@ fn special<T: Part>() {
 }
 
 fn not_finite<T: Part>() {
-    for n in [1, 4, 9, BLOCKS as usize] {
+    for n in [1, 4, 9, LARGEST] {
         for vectors in ALL {
             let clean = numbers::<T>(&mut Random(33), n * n * 7);
             let run = run::<T>((n, n), vectors);
