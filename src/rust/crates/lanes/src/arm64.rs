@@ -7,7 +7,7 @@
 use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{
-    Block, Gemver, Hemv, Product, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
 };
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions, shared};

@@ -6,9 +6,10 @@
 use super::accumulate::form;
 use super::block::gather;
 use super::dtype::InParts;
-use super::field::{Field, FieldOf, Pair};
+use super::field::{Field, FieldOf};
 use super::kernel::{run_by_block, Kernel, Most};
 use super::lanes::{Float, Lanes};
+use super::pair::Pair;
 use super::rows;
 use super::rows::eigh::Eigh;
 use super::rows::Failure;

@@ -1,9 +1,8 @@
 //! The same number of each of several matrices: one lane per matrix.
 
 use super::operands::{
-    Block, Gemver, Hemv, Product, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
 };
-use super::rows::Room;
 use matrices::Element;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 

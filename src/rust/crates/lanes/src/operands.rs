@@ -59,6 +59,20 @@ pub struct Stedc<'a, T> {
     pub(crate) together: Together<'a>,
 }
 
+/// What divide and conquer works in. A matrix is `n` columns of `stride` vectors, or more.
+#[derive(Debug)]
+pub struct Room<'a, V> {
+    pub(crate) stride: usize,
+    /// A matrix, of columns in the order that products have them.
+    pub(crate) packed: &'a mut [V],
+    /// A matrix, of eigenvectors of what is left of the problem, and behind these of columns that stay.
+    pub(crate) vectors: &'a mut [V],
+    /// Vectors for roots and the like.
+    pub(crate) rest: &'a mut [V],
+    /// What products work in.
+    pub(crate) work: &'a mut [V],
+}
+
 /// A pass over the columns `which` of a matrix, from the vector `top` to `end`, for a reflection of its rows,
 /// `I - tau v vᵀ`, which makes a row final: the next reflection is made of that. `v` is 0 from `top` to that row.
 #[derive(Clone, Debug)]

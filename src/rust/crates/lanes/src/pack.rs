@@ -3,7 +3,7 @@
 use super::block;
 use super::lanes::{Float, Lanes};
 use super::operands::{
-    Block, Gemver, Hemv, Product, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
 };
 use super::rows;
 use super::shared::shared;

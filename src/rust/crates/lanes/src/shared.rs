@@ -84,7 +84,7 @@ macro_rules! shared {
         fn stedc(
             q: &mut [Self],
             problem: &mut Stedc<'_, $float>,
-            room: &mut rows::Room<'_, Self>,
+            room: &mut Room<'_, Self>,
             found: &mut bool,
         ) {
             rows::stedc(q, problem, room, found);

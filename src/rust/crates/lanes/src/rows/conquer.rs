@@ -2,10 +2,10 @@
 //! 1981): small matrices by the QR algorithm, one to a lane; then [merges](super::merge), two and two.
 
 use super::divide::{sort, widest, Cut, Parts, MOST_LEAF};
-use super::merge::{Merge, Room};
+use super::merge::Merge;
 use super::secular::room_for_roots;
 use crate::lanes::{Float, Lanes};
-use crate::operands::Stedc;
+use crate::operands::{Room, Stedc};
 use crate::symmetric::diagonal;
 use crate::together::Together;
 

@@ -3,7 +3,6 @@
 
 use super::back::{room_for_reflections, Reflections};
 use super::conquer;
-use super::merge::Room;
 use super::near::bring_near_1;
 use super::product::packed;
 use super::reduce::{square, stride, tridiagonal, work_to_reduce};
@@ -12,7 +11,7 @@ use super::sweep::line;
 use super::values;
 use super::Failure;
 use crate::lanes::{Float, Lanes};
-use crate::operands::Stedc;
+use crate::operands::{Room, Stedc};
 use crate::scratch::Line;
 use crate::together::Together;
 use matrices::Triangle;

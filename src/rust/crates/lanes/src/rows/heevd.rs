@@ -7,7 +7,6 @@ use super::back::{room_for_reflections, Reflections};
 use super::conquer;
 use super::eigh::Eigh;
 use super::hetrd::{hetrd, work_to_reduce, Results};
-use super::merge::Room;
 use super::near::bring_near_1;
 use super::product::packed;
 use super::reduce::stride;
@@ -15,7 +14,7 @@ use super::sweep::line;
 use super::values;
 use super::Failure;
 use crate::lanes::{Float, Lanes};
-use crate::operands::Stedc;
+use crate::operands::{Room, Stedc};
 use crate::scratch::Line;
 use matrices::Triangle;
 

@@ -45,7 +45,6 @@ pub(crate) use conquer::stedc;
 pub(crate) use gemver::{gemver, gemvt};
 pub(crate) use hemv::hemv;
 pub(crate) use lu::follow;
-pub(crate) use merge::Room;
 pub(crate) use product::{packed, product};
 pub(crate) use reduce::larfg;
 pub(crate) use reflect::{prepare, project, reflect};

@@ -10,7 +10,7 @@ mod transpose;
 use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{
-    Block, Gemver, Hemv, Product, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Sweep, Task,
 };
 use crate::processor;
 use crate::rows;
@@ -89,7 +89,7 @@ macro_rules! vector {
                 fn stedc(
                     q: &mut [$name],
                     problem: &mut Stedc<'_, $float>,
-                    room: &mut rows::Room<'_, $name>,
+                    room: &mut Room<'_, $name>,
                     found: &mut bool
                 ) = rows::stedc if q;
                 fn sterf(
