@@ -2,9 +2,10 @@
 
 use super::block::{gather, scatter, transpose};
 use super::dtype::InParts;
-use super::field::{Field, FieldOf, Pair};
+use super::field::{Field, FieldOf};
 use super::kernel::{run_by_block, Kernel, Most};
 use super::lanes::{Float, Lanes};
+use super::pair::Pair;
 use super::rows::triangular::Solve;
 use super::together::Together;
 use super::update::{subtract, subtract_panel, PANEL};

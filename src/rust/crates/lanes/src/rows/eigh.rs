@@ -2,16 +2,16 @@
 //! reflections, as LAPACK's `syevd`.
 
 use super::back::{room_for_reflections, Reflections};
-use super::conquer::{self, conquer};
-use super::merge::Room;
+use super::conquer;
 use super::near::bring_near_1;
 use super::product::packed;
 use super::reduce::{square, stride, tridiagonal, work_to_reduce};
 use super::reflect::BLOCK;
 use super::sweep::line;
-use super::values::{self, values};
+use super::values;
 use super::Failure;
 use crate::lanes::{Float, Lanes};
+use crate::operands::{Room, Stedc};
 use crate::scratch::Line;
 use crate::together::Together;
 use matrices::Triangle;
@@ -81,9 +81,16 @@ impl Eigh<'_> {
         tridiagonal((n, stride), matrix, results, scratch, self.together);
         let mut order = [0; MOST];
         let order = &mut order[..n];
-        let problem = (&mut V::flat_mut(d)[..n], &V::flat(e)[..n]);
+        let mut found = false;
+        let mut problem = Stedc {
+            d: &mut V::flat_mut(d)[..n],
+            e: &V::flat(e)[..n],
+            order: &mut *order,
+            stride,
+            together: self.together,
+        };
         if !self.vectors {
-            let found = values(problem, order, stride, scratch, self.together);
+            V::sterf(scratch, &mut problem, &mut found);
             scale.back(d);
             for (w, &from) in w.iter_mut().zip(&*order) {
                 *w = V::flat(d)[usize::from(from)];
@@ -108,7 +115,8 @@ impl Eigh<'_> {
             rest,
             work,
         };
-        if !conquer(problem, q, order, &mut room, self.together) {
+        V::stedc(q, &mut problem, &mut room, &mut found);
+        if !found {
             return Err(Failure::NotConverged);
         }
         let reflections = Reflections {
@@ -116,6 +124,7 @@ impl Eigh<'_> {
             step: n,
             rows: n,
             before: 1,
+            pairs: false,
             tau: &tau[..n],
         };
         reflections.act((q, stride), room.vectors, self.together);
