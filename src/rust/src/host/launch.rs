@@ -107,10 +107,7 @@ fn start_within(
     let platform = object.platform.clone();
     let in_lists = object.executable.is_over_several();
     let execute = move || Ok(Done::Executed(execute()?, platform.clone(), in_lists));
-    let run = match object.runs_once {
-        true => Run::start_once(execute)?,
-        false => Run::start(execute)?,
-    };
+    let run = Run::execution(in_lists, object.runs_once, execute)?;
     // Most programs are done soon, whatever they could take.
     match run.wait(limit) {
         Some(done) => match done? {

@@ -50,7 +50,21 @@ impl Done {
     }
 }
 
-type Work = Arc<dyn Fn() -> Outcome<Done> + Send + Sync>;
+/// What a run does, and whether that is a program over several devices.
+#[derive(Clone)]
+struct Work {
+    execute: Arc<dyn Fn() -> Outcome<Done> + Send + Sync>,
+    over_several: bool,
+}
+
+impl Work {
+    fn new(over_several: bool, work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Self {
+        Self {
+            execute: Arc::new(work),
+            over_several,
+        }
+    }
+}
 
 /// A compilation, execution or search under way.
 pub struct Run {
@@ -68,16 +82,24 @@ class!(Run, c"xlaffi_run", "a run under way");
 impl Run {
     /// Starts it; where memory is short, it may be done twice.
     pub fn start(work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Outcome<Self> {
-        let work: Work = Arc::new(work);
+        Run::execution(false, false, work)
+    }
+
+    /// Starts an execution, of a program over several devices or not, to be done once or twice.
+    pub fn execution(
+        over_several: bool,
+        once: bool,
+        work: impl Fn() -> Outcome<Done> + Send + Sync + 'static,
+    ) -> Outcome<Self> {
+        let work = Work::new(over_several, work);
         let run = Run::launched(&work)?;
-        run.again.replace(Some(work));
+        run.again.replace((!once).then_some(work));
         Ok(run)
     }
 
     /// Starts it, to be done once whatever happens.
     pub fn start_once(work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Outcome<Self> {
-        let work: Work = Arc::new(work);
-        Run::launched(&work)
+        Run::execution(false, true, work)
     }
 
     /// Starts to join other processes.
@@ -155,11 +177,12 @@ impl Drop for Run {
 }
 
 fn launch(work: &Work, abandon: &Abandon) -> Outcome<Pending<Done>> {
-    let (work, abandoned) = (work.clone(), abandon.flag().clone());
-    let work = move || of_run(&abandoned, || work());
+    let (execute, abandoned) = (work.execute.clone(), abandon.flag().clone());
+    let execute = move || of_run(&abandoned, || execute());
     match main_thread::is_serving() {
-        true => worker::start_afresh(work),
-        false => worker::start(work),
+        true => worker::start_afresh(execute),
+        false if work.over_several => worker::start_launching(execute),
+        false => worker::start(execute),
     }
 }
 
