@@ -50,20 +50,23 @@ impl Done {
     }
 }
 
-/// What a run does, and whether that is a program over several devices.
+/// What a run goes over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// One device, or none.
+    One,
+    /// Several devices of this process, or of this one and others.
+    Devices,
+    /// One device of this process and those of others. The run is through when it comes back, which takes the messages of
+    /// the processes.
+    Processes,
+}
+
+/// What a run does.
 #[derive(Clone)]
 struct Work {
     execute: Arc<dyn Fn() -> Outcome<Done> + Send + Sync>,
-    over_several: bool,
-}
-
-impl Work {
-    fn new(over_several: bool, work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Self {
-        Self {
-            execute: Arc::new(work),
-            over_several,
-        }
-    }
+    over: Over,
 }
 
 /// A compilation, execution or search under way.
@@ -82,16 +85,19 @@ class!(Run, c"xlaffi_run", "a run under way");
 impl Run {
     /// Starts it; where memory is short, it may be done twice.
     pub fn start(work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Outcome<Self> {
-        Run::execution(false, false, work)
+        Run::execution(Over::One, false, work)
     }
 
-    /// Starts an execution, of a program over several devices or not, to be done once or twice.
+    /// Starts an execution, to be done once or twice.
     pub fn execution(
-        over_several: bool,
+        over: Over,
         once: bool,
         work: impl Fn() -> Outcome<Done> + Send + Sync + 'static,
     ) -> Outcome<Self> {
-        let work = Work::new(over_several, work);
+        let work = Work {
+            execute: Arc::new(work),
+            over,
+        };
         let run = Run::launched(&work)?;
         run.again.replace((!once).then_some(work));
         Ok(run)
@@ -99,7 +105,7 @@ impl Run {
 
     /// Starts it, to be done once whatever happens.
     pub fn start_once(work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Outcome<Self> {
-        Run::execution(false, true, work)
+        Run::execution(Over::One, true, work)
     }
 
     /// Starts to join other processes.
@@ -181,7 +187,9 @@ fn launch(work: &Work, abandon: &Abandon) -> Outcome<Pending<Done>> {
     let execute = move || of_run(&abandoned, || execute());
     match main_thread::is_serving() {
         true => worker::start_afresh(execute),
-        false if work.over_several => worker::start_launching(execute),
+        false if work.over != Over::One => {
+            worker::start_launching(execute, work.over == Over::Devices)
+        }
         false => worker::start(execute),
     }
 }

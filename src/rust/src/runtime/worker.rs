@@ -41,6 +41,8 @@ pub fn is_here() -> bool {
 /// A result that is not there yet.
 pub struct Pending<T> {
     slot: Arc<Slot<T>>,
+    /// Whether it may come so soon that a thread looks for it before it sleeps.
+    may_be_soon: bool,
 }
 
 /// A place for one result.
@@ -59,7 +61,10 @@ impl<T> Slot<T> {
 /// `work` as a job, and where its result will be.
 fn job<T: Send + 'static>(work: impl FnOnce() -> Outcome<T> + Send + 'static) -> (Job, Pending<T>) {
     let slot = Arc::new(Slot(Mutex::default()));
-    let pending = Pending { slot: slot.clone() };
+    let pending = Pending {
+        slot: slot.clone(),
+        may_be_soon: true,
+    };
     let job = move |is_through: &dyn Fn()| {
         let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|p| Err(panicked(&*p)));
         is_through();
@@ -120,26 +125,27 @@ pub fn start<T: Send + 'static>(
 }
 
 /// Starts `work` that runs a program over several devices, on a thread that may call XLA for that itself: where the
-/// run is given up, the result is that error, and the thread is lost.
+/// run is given up, the result is that error, and the thread is lost. Where it does not come soon, R's thread leaves its
+/// processor to others at once.
 pub fn start_launching<T: Send + 'static>(
     work: impl FnOnce() -> Outcome<T> + Send + 'static,
+    may_be_soon: bool,
 ) -> Outcome<Pending<T>> {
-    let (job, pending) = job(work);
+    let (job, mut pending) = job(work);
+    pending.may_be_soon = may_be_soon;
     let slot = pending.slot.clone();
     let job = move |is_through: &dyn Fn()| {
-        expendable(move |error| slot.fill(Err(error.into())), || job(is_through));
+        expendable(
+            move |error| slot.fill(Err(error.into())),
+            || job(is_through),
+        );
     };
     start_on(&LAUNCHING, LAUNCHING_THREAD, false, Box::new(job))?;
     Ok(pending)
 }
 
 /// Has an idle thread do the job, or a new one; `is_here` of these.
-fn start_on(
-    threads: &'static Idle,
-    name: &str,
-    is_here: bool,
-    mut job: Job,
-) -> Outcome<()> {
+fn start_on(threads: &'static Idle, name: &str, is_here: bool, mut job: Job) -> Outcome<()> {
     let idle = || threads.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let Some(worker) = idle().pop() else { break };
@@ -184,7 +190,7 @@ impl<T> Pending<T> {
             let mut slot = self.slot.0.lock().unwrap_or_else(PoisonError::into_inner);
             slot.take()
         };
-        if !limit.is_zero() {
+        if self.may_be_soon && !limit.is_zero() {
             let found = look_for(|| match look() {
                 None if main_thread::has_work() => Some(None),
                 result => result.map(Some),

@@ -13,10 +13,7 @@ thread_local! {
 /// Runs `work`, for which this thread may call XLA for several devices: it may never come back from there. Where such
 /// a run is given up, `tell` gets the error, on another thread. Elsewhere the plugin has a thread of its own for these
 /// calls, which has to be woken up.
-pub fn expendable<T>(
-    tell: impl Fn(Error) + Send + Sync + 'static,
-    work: impl FnOnce() -> T,
-) -> T {
+pub fn expendable<T>(tell: impl Fn(Error) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
     struct Restore(Option<Tell>);
     impl Drop for Restore {
         fn drop(&mut self) {

@@ -147,7 +147,9 @@ impl Launcher {
                 Task::Launch(job) if job.caller.is_set() => {}
                 Task::Launch(job) => {
                     let error = self.launch(job, &mut self.flight());
-                    caller.inspect(|caller| drop(caller.set(error)));
+                    if let Some(caller) = caller {
+                        caller.set(error);
+                    }
                 }
                 Task::End(ended) => {
                     ended.set(None);

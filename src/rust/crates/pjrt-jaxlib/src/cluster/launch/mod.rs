@@ -78,7 +78,9 @@ impl Launches {
             }),
         };
         if let Some(tell) = told() {
-            caller.on_ready(Box::new(move |given_up| given_up.into_iter().for_each(|error| tell(error))));
+            caller.on_ready(Box::new(move |given_up| {
+                given_up.into_iter().for_each(|error| tell(error))
+            }));
             self.launcher.launch_here(job)?;
         } else {
             self.launcher.add(job)?;
