@@ -35,7 +35,7 @@ for (how in c("interrupt", "kill")) {
   cat("\n", sprintf(
     "%s, %d rounds: %d died, %d waited longer than %d s, %d of another class, %d not told why; %d given up, %.1f s",
     how, rounds, sum(counts["died", ]), sum(counts["waited", ]), heartbeat + 5L, sum(counts["class", ]),
-    sum(counts["untold", ]), sum(counts["given_up", ]), longest
+    sum(counts["unnamed", ]), sum(counts["given_up", ]), longest
   ), "\n", sep = "")
   failed <- failed || sum(counts[1:4, ]) > 0
 }

@@ -9,7 +9,7 @@ use pjrt::{Buffer, ExecuteOptions};
 use crate::host::executable::ExecutableObject;
 use crate::host::foreign::{check_nested, look_at_threads};
 use crate::host::in_flight;
-use crate::host::run::{Done, Run};
+use crate::host::run::{Done, Over, Run};
 use crate::r::argument::{counts, elements, integer};
 use crate::r::failure::{Failure, Outcome};
 use crate::r::memory::retried;
@@ -107,10 +107,12 @@ fn start_within(
     let platform = object.platform.clone();
     let in_lists = object.executable.is_over_several();
     let execute = move || Ok(Done::Executed(execute()?, platform.clone(), in_lists));
-    let run = match object.runs_once {
-        true => Run::start_once(execute)?,
-        false => Run::start(execute)?,
+    let over = match (in_lists, object.executable.num_devices()) {
+        (false, _) => Over::One,
+        (true, 1) => Over::Processes,
+        (true, _) => Over::Devices,
     };
+    let run = Run::execution(over, object.runs_once, execute)?;
     // Most programs are done soon, whatever they could take.
     match run.wait(limit) {
         Some(done) => match done? {

@@ -50,7 +50,24 @@ impl Done {
     }
 }
 
-type Work = Arc<dyn Fn() -> Outcome<Done> + Send + Sync>;
+/// What a run goes over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// One device, or none.
+    One,
+    /// Several devices of this process, or of this one and others.
+    Devices,
+    /// One device of this process and those of others. The run is through when it comes back, which takes the messages of
+    /// the processes.
+    Processes,
+}
+
+/// What a run does.
+#[derive(Clone)]
+struct Work {
+    execute: Arc<dyn Fn() -> Outcome<Done> + Send + Sync>,
+    over: Over,
+}
 
 /// A compilation, execution or search under way.
 pub struct Run {
@@ -68,16 +85,27 @@ class!(Run, c"xlaffi_run", "a run under way");
 impl Run {
     /// Starts it; where memory is short, it may be done twice.
     pub fn start(work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Outcome<Self> {
-        let work: Work = Arc::new(work);
+        Run::execution(Over::One, false, work)
+    }
+
+    /// Starts an execution, to be done once or twice.
+    pub fn execution(
+        over: Over,
+        once: bool,
+        work: impl Fn() -> Outcome<Done> + Send + Sync + 'static,
+    ) -> Outcome<Self> {
+        let work = Work {
+            execute: Arc::new(work),
+            over,
+        };
         let run = Run::launched(&work)?;
-        run.again.replace(Some(work));
+        run.again.replace((!once).then_some(work));
         Ok(run)
     }
 
     /// Starts it, to be done once whatever happens.
     pub fn start_once(work: impl Fn() -> Outcome<Done> + Send + Sync + 'static) -> Outcome<Self> {
-        let work: Work = Arc::new(work);
-        Run::launched(&work)
+        Run::execution(Over::One, true, work)
     }
 
     /// Starts to join other processes.
@@ -155,11 +183,14 @@ impl Drop for Run {
 }
 
 fn launch(work: &Work, abandon: &Abandon) -> Outcome<Pending<Done>> {
-    let (work, abandoned) = (work.clone(), abandon.flag().clone());
-    let work = move || of_run(&abandoned, || work());
+    let (execute, abandoned) = (work.execute.clone(), abandon.flag().clone());
+    let execute = move || of_run(&abandoned, || execute());
     match main_thread::is_serving() {
-        true => worker::start_afresh(work),
-        false => worker::start(work),
+        true => worker::start_afresh(execute),
+        false if work.over != Over::One => {
+            worker::start_launching(execute, work.over == Over::Devices)
+        }
+        false => worker::start(execute),
     }
 }
 

@@ -12,12 +12,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::r::failure::{panicked, Failure, Outcome};
-use pjrt_jaxlib::{leave_signals, look_for};
+use pjrt_jaxlib::{expendable, leave_signals, look_for, LAUNCHING_THREAD};
 
-type Job = Box<dyn FnOnce() + Send>;
+/// Work that calls what it is given when it is through, just before it tells.
+type Job = Box<dyn FnOnce(&dyn Fn()) + Send>;
 
 /// Threads without work. A thread that is busy with abandoned work is not among them.
-static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
+type Idle = Mutex<Vec<Sender<Job>>>;
+
+static IDLE: Idle = Mutex::new(Vec::new());
+
+/// Those that launch programs over several devices.
+static LAUNCHING: Idle = Mutex::new(Vec::new());
 
 /// As much as R's own thread has: handlers run here.
 const STACK: usize = 16 << 20;
@@ -26,7 +32,8 @@ thread_local! {
     static HERE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this is one of these threads, of which there are as many as are needed.
+/// Whether this is one of these threads, of which there are as many as are needed, and none that launches programs
+/// over several devices.
 pub fn is_here() -> bool {
     HERE.get()
 }
@@ -34,18 +41,34 @@ pub fn is_here() -> bool {
 /// A result that is not there yet.
 pub struct Pending<T> {
     slot: Arc<Slot<T>>,
+    /// Whether it may come so soon that a thread looks for it before it sleeps.
+    may_be_soon: bool,
 }
 
-type Slot<T> = Mutex<Option<Outcome<T>>>;
+/// A place for one result.
+struct Slot<T>(Mutex<Option<Outcome<T>>>);
+
+impl<T> Slot<T> {
+    /// The first result that comes is the one.
+    fn fill(&self, result: Outcome<T>) {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.get_or_insert(result);
+        drop(slot);
+        main_thread::wake();
+    }
+}
 
 /// `work` as a job, and where its result will be.
 fn job<T: Send + 'static>(work: impl FnOnce() -> Outcome<T> + Send + 'static) -> (Job, Pending<T>) {
-    let slot = Arc::new(Slot::default());
-    let pending = Pending { slot: slot.clone() };
-    let job = move || {
+    let slot = Arc::new(Slot(Mutex::default()));
+    let pending = Pending {
+        slot: slot.clone(),
+        may_be_soon: true,
+    };
+    let job = move |is_through: &dyn Fn()| {
         let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|p| Err(panicked(&*p)));
-        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-        main_thread::wake();
+        is_through();
+        slot.fill(result);
     };
     (Box::new(job), pending)
 }
@@ -59,7 +82,7 @@ pub fn start_alone<T: Send + 'static>(
     let thread = std::thread::Builder::new().name("xlaffi-look".into());
     let alone = move || {
         leave_signals();
-        job();
+        job(&|| ());
     };
     match thread.spawn(alone) {
         Ok(_) => Ok(pending),
@@ -80,7 +103,7 @@ pub fn start_afresh<T: Send + 'static>(
     let alone = move || {
         leave_signals();
         HERE.set(true);
-        job();
+        job(&|| ());
     };
     match thread.spawn(alone) {
         Ok(_) => Ok(pending),
@@ -96,11 +119,38 @@ fn no_thread() -> Failure {
 pub fn start<T: Send + 'static>(
     work: impl FnOnce() -> Outcome<T> + Send + 'static,
 ) -> Outcome<Pending<T>> {
-    let (mut job, pending) = job(work);
-    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    while let Some(worker) = idle() {
+    let (job, pending) = job(work);
+    start_on(&IDLE, "xlaffi", true, job)?;
+    Ok(pending)
+}
+
+/// Starts `work` that runs a program over several devices, on a thread that may call XLA for that itself: where the
+/// run is given up, the result is that error, and the thread is lost. Where it does not come soon, R's thread leaves its
+/// processor to others at once.
+pub fn start_launching<T: Send + 'static>(
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+    may_be_soon: bool,
+) -> Outcome<Pending<T>> {
+    let (job, mut pending) = job(work);
+    pending.may_be_soon = may_be_soon;
+    let slot = pending.slot.clone();
+    let job = move |is_through: &dyn Fn()| {
+        expendable(
+            move |error| slot.fill(Err(error.into())),
+            || job(is_through),
+        );
+    };
+    start_on(&LAUNCHING, LAUNCHING_THREAD, false, Box::new(job))?;
+    Ok(pending)
+}
+
+/// Has an idle thread do the job, or a new one; `is_here` of these.
+fn start_on(threads: &'static Idle, name: &str, is_here: bool, mut job: Job) -> Outcome<()> {
+    let idle = || threads.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let Some(worker) = idle().pop() else { break };
         match worker.send(job) {
-            Ok(()) => return Ok(pending),
+            Ok(()) => return Ok(()),
             // Its thread is gone.
             Err(back) => job = back.0,
         }
@@ -109,24 +159,20 @@ pub fn start<T: Send + 'static>(
     let again = sender.clone();
     let loops = move || {
         leave_signals();
-        HERE.set(true);
+        HERE.set(is_here);
         while let Some(job) = look_for(|| jobs.try_recv().ok()).or_else(|| jobs.recv().ok()) {
             pjrt_jaxlib::python::stay_known();
-            job();
-            IDLE.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(again.clone());
+            // Idle before it tells: the next job comes at once, and this thread looks for it.
+            job(&|| idle().push(again.clone()));
         }
     };
     fork::started();
     let thread = std::thread::Builder::new()
-        .name("xlaffi".into())
+        .name(name.into())
         .stack_size(STACK);
-    let started = thread.spawn(loops).is_ok() && sender.send(job).is_ok();
-    if started {
-        Ok(pending)
-    } else {
-        Err(no_thread())
+    match thread.spawn(loops).is_ok() && sender.send(job).is_ok() {
+        true => Ok(()),
+        false => Err(no_thread()),
     }
 }
 
@@ -141,10 +187,10 @@ impl<T> Pending<T> {
     fn wait_here(&self, limit: Duration) -> Option<Outcome<T>> {
         let deadline = Instant::now() + limit;
         let look = || {
-            let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut slot = self.slot.0.lock().unwrap_or_else(PoisonError::into_inner);
             slot.take()
         };
-        if !limit.is_zero() {
+        if self.may_be_soon && !limit.is_zero() {
             let found = look_for(|| match look() {
                 None if main_thread::has_work() => Some(None),
                 result => result.map(Some),

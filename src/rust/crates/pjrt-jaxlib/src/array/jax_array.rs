@@ -141,6 +141,11 @@ impl Array {
         Ok(number)
     }
 
+    /// As [`Array::wait`] on a thread that may wait without end.
+    pub fn wait_here(&self) -> &Outcome {
+        self.wait_idle()
+    }
+
     /// Waits until it has ended; jaxlib gives Python's lock back meanwhile.
     fn wait_idle(&self) -> &Outcome {
         if self.outcome.get().is_none() {

@@ -4,6 +4,7 @@ pub(crate) mod attend;
 pub(crate) mod entry;
 pub(crate) mod environment;
 pub(crate) mod error;
+pub(crate) mod expendable;
 pub(crate) mod signals;
 pub(crate) mod soon;
 pub(crate) mod strided;

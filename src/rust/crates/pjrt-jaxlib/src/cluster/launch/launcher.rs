@@ -7,7 +7,7 @@ use crate::base::soon::look_for;
 use crate::cluster::guard::Registered;
 use crate::python::compat::Jaxlib;
 use crate::python::gil::stay_known;
-use crate::run::signal::{in_background, Signal};
+use crate::run::signal::{in_background, Outcome, Signal};
 use crate::run::state::Run;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,8 +15,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self};
 use std::time::{Duration, Instant};
 
-/// The thread's name.
-pub(super) const THREAD: &str = "xlaffi-launch";
+/// The name of threads that call XLA for several devices.
+pub const THREAD: &str = "xlaffi-launch";
 
 /// As much as a main thread has: XLA may call handlers there.
 const STACK: usize = 16 << 20;
@@ -29,6 +29,8 @@ pub(super) struct Launcher {
     /// Whether `stuck` is there.
     is_stuck: AtomicBool,
     state: Mutex<State>,
+    /// The last run, until its end has been waited for. Who launches on a thread of the host's has it for so long.
+    flight: Mutex<Option<Flight>>,
     /// For the launching thread.
     tasks_changed: Condvar,
     /// For the watching thread.
@@ -42,6 +44,7 @@ impl Launcher {
             watch: Box::new(watch),
             is_stuck: AtomicBool::new(false),
             state: Mutex::default(),
+            flight: Mutex::default(),
             tasks_changed: Condvar::new(),
             begun: Condvar::new(),
         }
@@ -51,8 +54,34 @@ impl Launcher {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn flight(&self) -> MutexGuard<'_, Option<Flight>> {
+        self.flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Has a launch done.
     pub fn add(self: &Arc<Self>, job: Job) -> Result<()> {
+        let mut state = self.with_threads()?;
+        state.tasks.push_back(Task::Launch(job));
+        drop(state);
+        self.tasks_changed.notify_one();
+        Ok(())
+    }
+
+    /// Does a launch on this thread, which may never come back: the job's caller is told of that. Launches come in turn.
+    pub fn launch_here(self: &Arc<Self>, job: Job) -> Result<()> {
+        drop(self.with_threads()?);
+        let caller = Arc::clone(&job.caller);
+        let mut flight = self.flight();
+        self.end(flight.take(), Some(Arc::clone(&caller)));
+        // Given up while it waited for the run before it.
+        if let Some(Some(error)) = caller.poll() {
+            return Err(error);
+        }
+        self.launch(job, &mut flight).map_or(Ok(()), Err)
+    }
+
+    /// The state, once there are threads that launch and watch.
+    fn with_threads(self: &Arc<Self>) -> Result<MutexGuard<'_, State>> {
         let mut state = self.state();
         // Given up since it was checked: the thread may never come to it.
         if let Some(stuck) = &state.stuck {
@@ -76,10 +105,7 @@ impl Launcher {
                 thread.map_err(|e| Error::exhausted(format!("cannot start a thread: {e}")))?;
             state.thread = Some(thread.thread().id());
         }
-        state.tasks.push_back(Task::Launch(job));
-        drop(state);
-        self.tasks_changed.notify_one();
-        Ok(())
+        Ok(state)
     }
 
     /// An error as long as devices have not come back from a run.
@@ -109,17 +135,22 @@ impl Launcher {
 
     fn work(&self) {
         stay_known();
-        let mut last = None;
         while let Some(task) = self.next() {
             let caller = match &task {
                 Task::Launch(job) => Some(Arc::clone(&job.caller)),
                 Task::End(_) => None,
             };
-            self.end(last.take(), caller);
+            let last = self.flight().take();
+            self.end(last, caller.clone());
             match task {
                 // Given up while it waited for the run before it.
                 Task::Launch(job) if job.caller.is_set() => {}
-                Task::Launch(job) => last = self.launch(job),
+                Task::Launch(job) => {
+                    let error = self.launch(job, &mut self.flight());
+                    if let Some(caller) = caller {
+                        caller.set(error);
+                    }
+                }
                 Task::End(ended) => {
                     ended.set(None);
                 }
@@ -154,28 +185,30 @@ impl Launcher {
         }
     }
 
-    fn launch(&self, job: Job) -> Option<Flight> {
+    /// Launches on this thread; why it failed.
+    fn launch(&self, job: Job, flight: &mut Option<Flight>) -> Outcome {
         let Job {
             run,
             caller,
             launch,
         } = job;
         let registered = Registered::new(&run);
-        self.begin(&run, Some(Arc::clone(&caller)), false);
+        self.begin(&run, Some(caller), false);
         let id = registered.id();
         let launched = catch_unwind(AssertUnwindSafe(|| launch(id)));
         let launched = launched.unwrap_or_else(|_| Err(Error::internal("a launch has panicked")));
         self.came_back(launched.is_err());
-        let (token, error) = match launched {
-            Ok(token) => (Some(token), None),
-            Err(error) => (None, Some(error)),
-        };
-        caller.set(error);
-        token.map(|token| Flight {
-            token,
-            run,
-            _registered: registered,
-        })
+        match launched {
+            Ok(token) => {
+                *flight = Some(Flight {
+                    token,
+                    run,
+                    _registered: registered,
+                });
+                None
+            }
+            Err(error) => Some(error),
+        }
     }
 
     /// This thread waits for the run from here on.

@@ -7,7 +7,8 @@
 //!
 //! Nothing ends a wait of a device for another one that does not come: XLA's own limit ends the process. So one thread calls
 //! XLA ([`launcher`]), another one looks whether anything moves ([`watch`]), and those who wait do it here, where they can be
-//! told that a run is given up. Its devices are lost until they come back; what needs them is refused.
+//! told that a run is given up. A thread that its host can do without ([`expendable`](crate::expendable)) calls XLA itself.
+//! The devices of a run that is given up are lost until they come back; what needs them is refused.
 
 mod activity;
 mod launcher;
@@ -15,11 +16,13 @@ mod state;
 mod turn;
 mod watch;
 
+pub use launcher::THREAD;
 pub(crate) use turn::Ticket;
 pub(crate) use watch::Limit;
 
 use crate::base::attend::attendant;
 use crate::base::error::{Error, Result};
+use crate::base::expendable::told;
 use crate::base::soon::look_for;
 use crate::python::compat::Jaxlib;
 use crate::python::gil::blocking;
@@ -65,7 +68,7 @@ impl Launches {
         let place = Arc::new(Mutex::new(None));
         let launched = Arc::clone(&place);
         let caller = Signal::new();
-        self.launcher.add(Job {
+        let job = Job {
             run: Arc::clone(run),
             caller: Arc::clone(&caller),
             launch: Box::new(move |id| {
@@ -73,9 +76,17 @@ impl Launches {
                 *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(launched);
                 Ok(token)
             }),
-        })?;
-        if let Some(error) = soon(&caller).unwrap_or_else(|| caller.wait()) {
-            return Err(error);
+        };
+        if let Some(tell) = told() {
+            caller.on_ready(Box::new(move |given_up| {
+                given_up.into_iter().for_each(|error| tell(error))
+            }));
+            self.launcher.launch_here(job)?;
+        } else {
+            self.launcher.add(job)?;
+            if let Some(error) = soon(&caller).unwrap_or_else(|| caller.wait()) {
+                return Err(error);
+            }
         }
         let launched = launched
             .lock()

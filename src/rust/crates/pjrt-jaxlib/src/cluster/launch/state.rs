@@ -13,7 +13,7 @@ use std::thread::ThreadId;
 /// A launch to be done.
 pub(super) struct Job {
     pub run: Arc<Run>,
-    /// Set when it is launched, or given up.
+    /// Set when it is given up, and by the launching thread when it is launched.
     pub caller: Arc<Signal>,
     pub launch: Box<dyn FnOnce(i64) -> Result<Object> + Send>,
 }
@@ -62,7 +62,7 @@ pub(super) struct State {
 pub(super) struct UnderWay {
     pub number: u64,
     pub run: Arc<Run>,
-    /// Who waits for the launching thread until it comes back from that run.
+    /// Who waits for the thread that launches until it comes back from that run.
     pub caller: Option<Arc<Signal>>,
     /// Whether that is for the next launch: then its error is not the caller's.
     pub is_launched: bool,

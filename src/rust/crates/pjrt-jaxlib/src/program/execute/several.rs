@@ -14,6 +14,7 @@ use crate::cluster::mesh::{Exchanging, Launch, Mesh};
 use crate::program::executable::{Executable, Runner};
 use crate::python::gil::{blocking, Gil};
 use crate::python::object::Object;
+use crate::run::signal::Outcome;
 use crate::run::state::{Computed, Run};
 use pjrt_api::{PJRT_Buffer, PJRT_LoadedExecutable_Execute_Args as Args};
 use std::sync::mpsc::channel;
@@ -46,14 +47,17 @@ struct Launching {
     arguments: Vec<Vec<Arc<Array>>>,
     /// Those that the caller keeps.
     kept: Vec<Arc<Array>>,
+    run: Arc<Run>,
 }
 
-/// What was launched: the arrays of each device, and what tells when they are there.
+/// What was launched: the results on each device, and what tells when they are there.
 struct Launched {
-    arrays: Vec<Vec<Object>>,
+    of_devices: Vec<Vec<Contents>>,
     token: Object,
     /// Where it runs in several processes.
     exchanging: Option<Exchanging>,
+    /// How it ended, where that was waited for.
+    end: Option<Result<()>>,
 }
 
 impl Launching {
@@ -69,7 +73,9 @@ impl Launching {
         gil.list(lists.iter())
     }
 
-    /// Launches the program, in order with the other processes where there are any.
+    /// Launches the program, in order with the other processes where there are any. One that processes compute together is
+    /// waited for in any case: where it has one result here to wait for, that is done on this thread, which nobody has
+    /// to wake up between the launch and the end.
     fn launch(self, id: i64) -> Result<(Launched, Object)> {
         let mesh = self.executable.mesh();
         let mut exchanging = None;
@@ -83,6 +89,11 @@ impl Launching {
         }
         let (mut launched, token) = launched?;
         launched.exchanging = exchanging;
+        if let (Some((mesh, launch)), [of_device]) = (mesh, &launched.of_devices[..]) {
+            if let Some(Contents::Array(array)) = of_device.first() {
+                launched.end = Some(conclude(mesh, launch, array.wait_here().clone()));
+            }
+        }
         Ok((launched, token))
     }
 
@@ -118,15 +129,21 @@ impl Launching {
         let arrays = jax.making_arrays(&gil, || {
             gil.method0(&results, &jax.disassemble_into_single_device_arrays)
         })?;
-        let arrays = by_device(&gil, executable, &arrays)?;
+        let of_devices: Vec<Vec<Contents>> = by_device(&gil, executable, &arrays)?
+            .into_iter()
+            .map(|arrays| take_over(&gil, executable, arrays, Some(&self.run)).0)
+            .collect();
+        let firsts = of_devices.iter().filter_map(|contents| first(contents));
+        self.run.set_results(firsts);
         let shared = token.share(&gil);
         for object in [list, id, results] {
             object.release(&gil);
         }
         let launched = Launched {
-            arrays,
+            of_devices,
             token: shared,
             exchanging: None,
+            end: None,
         };
         Ok((launched, token))
     }
@@ -160,31 +177,26 @@ fn by_device(gil: &Gil, executable: &Executable, results: &Object) -> Result<Vec
     Ok(of_devices)
 }
 
-/// Waits until a run in several processes is through. Where it fails here the others are told: they wait for what this
-/// process would have sent, and would take what it sends next for that.
+/// Waits until a run in several processes is through.
 fn finish(mesh: &Arc<Mesh>, launch: &Launch, of_devices: &[Vec<Contents>]) -> Result<()> {
-    let first = of_devices
-        .iter()
-        .filter_map(|contents| match contents.first() {
-            Some(Contents::Array(array)) => Some(array),
-            _ => None,
-        });
-    let arrays: Vec<_> = first.collect();
-    let failed = match arrays[..] {
-        [array] => array.wait().clone(),
-        // One device may fail while another one waits for the other processes.
-        _ => {
-            let (sender, ends) = channel();
-            for array in arrays {
-                let sender = sender.clone();
-                let tell = Box::new(move |outcome| drop(sender.send(outcome)));
-                array.completion()?.on_ready(tell);
-            }
-            drop(sender);
-            blocking(|| ends.into_iter().flatten().next())
+    // One device may fail while another one waits for the other processes.
+    let (sender, ends) = channel();
+    for contents in of_devices {
+        if let Some(Contents::Array(array)) = contents.first() {
+            let sender = sender.clone();
+            let tell = Box::new(move |outcome| drop(sender.send(outcome)));
+            array.completion()?.on_ready(tell);
         }
-    };
-    if let Some(error) = failed {
+    }
+    drop(sender);
+    let failed = blocking(|| ends.into_iter().flatten().next());
+    conclude(mesh, launch, failed)
+}
+
+/// A run in several processes is through here. Where it has failed the others are told: they wait for what this process
+/// would have sent, and would take what it sends next for that.
+fn conclude(mesh: &Arc<Mesh>, launch: &Launch, outcome: Outcome) -> Result<()> {
+    if let Some(error) = outcome {
         mesh.fail(&format!("a program failed there: {}", error.message));
         return Err(error);
     }
@@ -280,6 +292,7 @@ pub(super) unsafe fn execute(
         runner,
         arguments: arguments.iter().map(arrays).collect(),
         kept: kept_arrays(executable, arguments.iter(), kept),
+        run: Arc::clone(&run),
     };
     let launched = client
         .launches
@@ -289,17 +302,14 @@ pub(super) unsafe fn execute(
         forget_donated(&gil, executable, arguments);
     }
     let mut launched = launched?;
-    let of_devices = launched.arrays.into_iter();
-    let of_devices: Vec<Vec<Contents>> = of_devices
-        .map(|arrays| take_over(&gil, executable, arrays, Some(&run)).0)
-        .collect();
-    run.set_results(of_devices.iter().filter_map(|contents| first(contents)));
     if let Some((mesh, launch)) = mesh {
-        finish(mesh, launch, &of_devices)?;
+        let end = launched.end.take();
+        end.unwrap_or_else(|| finish(mesh, launch, &launched.of_devices))?;
     }
     drop(launched.exchanging.take());
     let mut events = Vec::with_capacity(n);
-    for ((contents, output), device) in of_devices.into_iter().zip(output_lists).zip(&devices) {
+    let of_devices = launched.of_devices.into_iter();
+    for ((contents, output), device) in of_devices.zip(output_lists).zip(&devices) {
         events.extend(contents.first().cloned().map(Event::of));
         // SAFETY: the caller's list has a place for every result.
         unsafe { put(*output, executable, *device, contents) };
