@@ -1,7 +1,8 @@
 //! The same number of each of several matrices: one lane per matrix.
 
 use super::operands::{
-    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep, Task,
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
+    Task,
 };
 use matrices::Element;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};

@@ -19,7 +19,10 @@ pub const MOST: Most = Most {
 };
 
 /// Unknowns of one system up to which this beats BLAS's `trsm`, if there are [so many](LEAST_SIDES) right-hand sides.
-pub const MOST_UNKNOWNS: Most = Most::real(2048);
+pub const MOST_UNKNOWNS: Most = Most {
+    real: 2048,
+    complex: 0,
+};
 
 /// Right-hand sides from which on lanes are full enough for that.
 pub const LEAST_SIDES: i32 = 8;

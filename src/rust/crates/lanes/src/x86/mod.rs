@@ -10,7 +10,8 @@ mod transpose;
 use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{
-    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep, Task,
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
+    Task,
 };
 use crate::processor;
 use crate::rows;
