@@ -92,9 +92,7 @@ impl Eigh<'_> {
         if !self.vectors {
             V::sterf(scratch, &mut problem, &mut found);
             scale.back(d);
-            for (w, &from) in w.iter_mut().zip(&*order) {
-                *w = V::flat(d)[usize::from(from)];
-            }
+            in_order(order, V::flat(d), w);
             return found.then_some(()).ok_or(Failure::NotConverged);
         }
         for (j, (to, from)) in a
@@ -129,11 +127,8 @@ impl Eigh<'_> {
         };
         reflections.act((q, stride), room.vectors, self.together);
         scale.back(d);
-        for ((w, a), &from) in w.iter_mut().zip(a.chunks_exact_mut(n)).zip(&*order) {
-            let from = usize::from(from);
-            *w = V::flat(d)[from];
-            a.copy_from_slice(&V::flat(&q[from * stride..][..stride])[..n]);
-        }
+        in_order(order, V::flat(d), w);
+        columns_in_order(order, (q, stride), a, n);
         Ok(())
     }
 
@@ -164,5 +159,27 @@ impl Eigh<'_> {
                 }
             }
         }
+    }
+}
+
+/// The eigenvalues in their order.
+#[inline(always)]
+pub(super) fn in_order<T: Copy>(order: &[u16], d: &[T], w: &mut [T]) {
+    for (w, &from) in w.iter_mut().zip(order) {
+        *w = d[usize::from(from)];
+    }
+}
+
+/// The eigenvectors in that order, each the first `len` numbers of a column.
+#[inline(always)]
+pub(super) fn columns_in_order<V: Lanes>(
+    order: &[u16],
+    (columns, stride): (&[V], usize),
+    a: &mut [V::Float],
+    len: usize,
+) {
+    for (a, &from) in a.chunks_exact_mut(len).zip(order) {
+        let column = &columns[usize::from(from) * stride..][..stride];
+        a.copy_from_slice(&V::flat(column)[..len]);
     }
 }

@@ -5,7 +5,7 @@
 
 use super::back::{room_for_reflections, Reflections};
 use super::conquer;
-use super::eigh::Eigh;
+use super::eigh::{columns_in_order, in_order, Eigh};
 use super::hetrd::{hetrd, work_to_reduce, Results};
 use super::near::bring_near_1;
 use super::product::packed;
@@ -80,20 +80,17 @@ impl Eigh<'_> {
         let mut order = [0; MOST];
         let order = &mut order[..n];
         let mut found = false;
-        let (d_of, e_of) = (&mut V::flat_mut(d)[..n], &V::flat(e)[..n]);
+        let mut problem = Stedc {
+            d: &mut V::flat_mut(d)[..n],
+            e: &V::flat(e)[..n],
+            order: &mut *order,
+            stride,
+            together: self.together,
+        };
         if !self.vectors {
-            let mut problem = Stedc {
-                d: d_of,
-                e: e_of,
-                order: &mut *order,
-                stride,
-                together: self.together,
-            };
             V::sterf(scratch, &mut problem, &mut found);
             scale.back(d);
-            for (w, &from) in w.iter_mut().zip(&*order) {
-                *w = V::flat(d)[usize::from(from)];
-            }
+            in_order(order, V::flat(d), w);
             return found.then_some(()).ok_or(Failure::NotConverged);
         }
         let (q, scratch) = scratch.split_at_mut(n * stride);
@@ -106,13 +103,6 @@ impl Eigh<'_> {
             rest,
             work,
         };
-        let mut problem = Stedc {
-            d: d_of,
-            e: e_of,
-            order: &mut *order,
-            stride,
-            together: self.together,
-        };
         V::stedc(q, &mut problem, &mut room, &mut found);
         if !found {
             return Err(Failure::NotConverged);
@@ -121,14 +111,7 @@ impl Eigh<'_> {
             packed, vectors, ..
         } = room;
         let columns = &mut packed[..n * wide];
-        columns.fill(columns[0].like(0.0));
-        for (to, q) in columns.chunks_exact_mut(wide).zip(q.chunks_exact(stride)) {
-            let to = V::flat_mut(to).chunks_exact_mut(2);
-            let from = V::flat(q)[..n].iter().zip(beside.chunks_exact(2));
-            for (to, (q, phase)) in to.zip(from) {
-                (to[0], to[1]) = (times(*q, phase[0]), times(*q, phase[1]));
-            }
-        }
+        make_complex((q, stride), beside, (columns, wide));
         let reflections = Reflections {
             from: a,
             step: 2 * n,
@@ -139,11 +122,8 @@ impl Eigh<'_> {
         };
         reflections.act((columns, wide), vectors, self.together);
         scale.back(d);
-        for ((w, a), &from) in w.iter_mut().zip(a.chunks_exact_mut(2 * n)).zip(&*order) {
-            let from = usize::from(from);
-            *w = V::flat(d)[from];
-            a.copy_from_slice(&V::flat(&columns[from * wide..][..wide])[..2 * n]);
-        }
+        in_order(order, V::flat(d), w);
+        columns_in_order(order, (columns, wide), a, 2 * n);
         Ok(())
     }
 
@@ -170,6 +150,23 @@ impl Eigh<'_> {
                 };
                 (re[at], im[at]) = (x, y);
             }
+        }
+    }
+}
+
+/// The rows of real columns, each times its factor, as complex numbers.
+#[inline(always)]
+fn make_complex<V: Lanes>(
+    (q, stride): (&[V], usize),
+    factors: &[V::Float],
+    (columns, wide): (&mut [V], usize),
+) {
+    columns.fill(columns[0].like(0.0));
+    for (to, q) in columns.chunks_exact_mut(wide).zip(q.chunks_exact(stride)) {
+        let to = V::flat_mut(to).chunks_exact_mut(2);
+        let from = V::flat(q).iter().zip(factors.chunks_exact(2));
+        for (to, (q, factor)) in to.zip(from) {
+            (to[0], to[1]) = (times(*q, factor[0]), times(*q, factor[1]));
         }
     }
 }
