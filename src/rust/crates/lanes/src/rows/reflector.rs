@@ -55,11 +55,14 @@ pub(super) fn reflection<V: Lanes>(
                 *value = *value * scale;
             }
         }
-        let norm = squares([re, im], alpha).sqrt();
-        // A square without all of its digits belongs to what is negligible beside a matrix near 1.
+        // A square without all of its digits belongs to what is negligible beside a matrix near 1. The norm is without
+        // it, too: else the reflection would not be unitary where the rest of the column is as small.
         let square = alpha[1].mul_add(alpha[1], alpha[0] * alpha[0]);
         let least = zero.like(V::Float::SMALLEST.f64() / V::Float::ROUNDING.f64());
-        let size = square.if_less(least, zero, square.sqrt());
+        let counted = |number| square.if_less(least, zero, number);
+        alpha = [counted(alpha[0]), counted(alpha[1])];
+        let size = counted(square.sqrt());
+        let norm = squares([re, im], alpha).sqrt();
         let along = |part, other| size.if_equal(zero, other, part / size);
         let (cosine, sine) = (along(alpha[0], one), along(alpha[1], zero));
         // `v` begins with `(size + norm) (cosine + i sine)`, and is divided by that.

@@ -10,13 +10,30 @@ const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "G
 const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 
 /// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 18] = [
-    "product", "follow", "reflect", "prepare", "project", "sweep", "multiply", "larfg", "gemver",
-    "gemvt", "bdsqr", "roots", "spread", "ends", "hemv", "stedc", "sterf", "steqr",
+const PRODUCTS: [&str; 19] = [
+    "product",
+    "follow",
+    "reflect",
+    "prepare",
+    "project",
+    "sweep",
+    "multiply",
+    "larfg",
+    "gemver",
+    "gemvt",
+    "bdsqr",
+    "roots",
+    "spread",
+    "ends",
+    "hemv",
+    "stedc",
+    "sterf",
+    "steqr",
+    "substitute",
 ];
 
 /// What may be called: it moves data only, or is looked at itself.
-pub const CALLED: [&str; 28] = [
+pub const CALLED: [&str; 29] = [
     "gather",
     "scatter",
     "scatter_some",
@@ -40,6 +57,7 @@ pub const CALLED: [&str; 28] = [
     "stedc",
     "sterf",
     "steqr",
+    "substitute",
     // It divides and multiplies only.
     "weights",
     "share",
@@ -122,4 +140,14 @@ impl Seen {
 pub fn expect_vector_code(name: &str, whole: usize, other: Option<&str>) {
     assert!(whole > 0, "{name} has no fused operation on whole vectors");
     assert_eq!(other, None, "{name} computes lanes one by one");
+}
+
+/// Operations at most on numbers that are the same in all lanes, which the compiler does once: in reflections of complex
+/// columns.
+pub fn once(name: &str) -> usize {
+    if name.contains("::Syevd<") && name.contains("Complex<") {
+        16
+    } else {
+        0
+    }
 }
