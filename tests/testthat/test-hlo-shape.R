@@ -113,7 +113,8 @@ test_that("triangular systems are solved on both sides, of either triangle, tran
   batch <- array(c(2, 3, 0, 0, 1, 1, 0, 0), c(2, 2, 2))
   expect_identical(dim(run(hlo_triangular_solve, batch, array(1, c(2, 2, 3)))), c(2L, 2L, 3L))
   expect_identical(dim(run(hlo_triangular_solve, diag(2), matrix(0, 2, 0))), c(2L, 0L))
-  expect_identical(dim(run(function(a, b) hlo_triangular_solve(a, b, left = FALSE), diag(2), matrix(0, 0, 2))), c(0L, 2L))
+  from_the_right <- function(a, b) hlo_triangular_solve(a, b, left = FALSE)
+  expect_identical(dim(run(from_the_right, diag(2), matrix(0, 0, 2))), c(0L, 2L))
 })
 
 test_that("wrong shapes and axes are named", {

@@ -43,7 +43,8 @@ test_that("equal nodes of a block are written once, but for calls with side effe
   }, ffi_type("f64", 4))
   count <- function(pattern) lengths(regmatches(text, gregexpr(pattern, text)))
   found <- vapply(c(
-    factor = "@xlaffi.cholesky", solved = "_dtrsm_ffi", scatter = "\"stablehlo.scatter\"", kepler = "@kepler", print = "@print_tensor",
+    factor = "@xlaffi.cholesky", solved = "_dtrsm_ffi", scatter = "\"stablehlo.scatter\"",
+    kepler = "@kepler", print = "@print_tensor",
     barrier = "optimization_barrier", sine = "stablehlo.sine"
   ), count, 0L)
   expect_identical(found, c(factor = 2L, solved = 1L, scatter = 1L, kepler = 1L, print = 2L, barrier = 2L, sine = 2L))
