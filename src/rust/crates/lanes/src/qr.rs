@@ -3,11 +3,10 @@
 
 use super::block::{finite, gather, scatter};
 use super::dtype::InParts;
-use super::field::FieldOf;
+use super::field::{FieldOf, Pair};
 use super::householder::{reflect, reflection};
 use super::kernel::{run_by_block, Kernel, Most, Run};
 use super::lanes::{Float, Lanes};
-use super::pair::Pair;
 use super::rows;
 use matrices::Element;
 use std::ops::Range;

@@ -2,16 +2,16 @@
 //! reflections, as LAPACK's `syevd`.
 
 use super::back::{room_for_reflections, Reflections};
-use super::conquer;
+use super::conquer::{self, conquer};
+use super::merge::Room;
 use super::near::bring_near_1;
 use super::product::packed;
 use super::reduce::{square, stride, tridiagonal, work_to_reduce};
 use super::reflect::BLOCK;
 use super::sweep::line;
-use super::values;
+use super::values::{self, values};
 use super::Failure;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Room, Stedc};
 use crate::scratch::Line;
 use crate::together::Together;
 use matrices::Triangle;
@@ -81,18 +81,13 @@ impl Eigh<'_> {
         tridiagonal((n, stride), matrix, results, scratch, self.together);
         let mut order = [0; MOST];
         let order = &mut order[..n];
-        let mut found = false;
-        let mut problem = Stedc {
-            d: &mut V::flat_mut(d)[..n],
-            e: &V::flat(e)[..n],
-            order: &mut *order,
-            stride,
-            together: self.together,
-        };
+        let problem = (&mut V::flat_mut(d)[..n], &V::flat(e)[..n]);
         if !self.vectors {
-            V::sterf(scratch, &mut problem, &mut found);
+            let found = values(problem, order, stride, scratch, self.together);
             scale.back(d);
-            in_order(order, V::flat(d), w);
+            for (w, &from) in w.iter_mut().zip(&*order) {
+                *w = V::flat(d)[usize::from(from)];
+            }
             return found.then_some(()).ok_or(Failure::NotConverged);
         }
         for (j, (to, from)) in a
@@ -113,8 +108,7 @@ impl Eigh<'_> {
             rest,
             work,
         };
-        V::stedc(q, &mut problem, &mut room, &mut found);
-        if !found {
+        if !conquer(problem, q, order, &mut room, self.together) {
             return Err(Failure::NotConverged);
         }
         let reflections = Reflections {
@@ -122,13 +116,15 @@ impl Eigh<'_> {
             step: n,
             rows: n,
             before: 1,
-            pairs: false,
             tau: &tau[..n],
         };
         reflections.act((q, stride), room.vectors, self.together);
         scale.back(d);
-        in_order(order, V::flat(d), w);
-        columns_in_order(order, (q, stride), a, n);
+        for ((w, a), &from) in w.iter_mut().zip(a.chunks_exact_mut(n)).zip(&*order) {
+            let from = usize::from(from);
+            *w = V::flat(d)[from];
+            a.copy_from_slice(&V::flat(&q[from * stride..][..stride])[..n]);
+        }
         Ok(())
     }
 
@@ -159,27 +155,5 @@ impl Eigh<'_> {
                 }
             }
         }
-    }
-}
-
-/// The eigenvalues in their order.
-#[inline(always)]
-pub(super) fn in_order<T: Copy>(order: &[u16], d: &[T], w: &mut [T]) {
-    for (w, &from) in w.iter_mut().zip(order) {
-        *w = d[usize::from(from)];
-    }
-}
-
-/// The eigenvectors in that order, each the first `len` numbers of a column.
-#[inline(always)]
-pub(super) fn columns_in_order<V: Lanes>(
-    order: &[u16],
-    (columns, stride): (&[V], usize),
-    a: &mut [V::Float],
-    len: usize,
-) {
-    for (a, &from) in a.chunks_exact_mut(len).zip(order) {
-        let column = &columns[usize::from(from) * stride..][..stride];
-        a.copy_from_slice(&V::flat(column)[..len]);
     }
 }

@@ -4,6 +4,7 @@
 use super::back::{room_for_reflections, Reflections};
 use super::bidiagonal::{bidiagonal, work_to_reduce, Reduced};
 use super::conquer;
+use super::merge::Room;
 use super::near::{lift, unit, write};
 use super::product::packed;
 use super::singular::{self, Singular};
@@ -11,7 +12,6 @@ use super::singular_values::Values;
 use super::values;
 use super::Failure;
 use crate::lanes::Lanes;
-use crate::operands::Room;
 use crate::scale::Scale;
 use crate::together::Together;
 
@@ -157,7 +157,6 @@ impl Triplets<'_> {
                 step,
                 rows,
                 before,
-                pairs: false,
                 tau,
             };
             reflections.act((q, stride), room.vectors, self.together);

@@ -2,8 +2,6 @@
 
 mod cholesky;
 mod complex;
-mod complex_eigh;
-mod complex_svd;
 mod eigh;
 mod eigh_large;
 mod large;

@@ -1,29 +1,12 @@
 //! Triangular systems of a batch.
 
 use crate::platform::host::batch::{
-    cost_in_lanes, for_each, for_each_run, no_workspace, run_length_of,
+    cost_in_lanes, for_each, for_each_run, no_workspace, run_length,
 };
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar};
-use lanes::triangular::{Trsm, LEAST_SIDES, MOST, MOST_UNKNOWNS};
 use lapack::{refuse_negative, routines};
-use matrices::{Form, Matrices};
+use matrices::Form;
 use xla_ffi::Result;
-
-/// Whether the kernel computes right-hand sides of that shape.
-fn suits<T: HostScalar>(shape: Matrices, form: Form) -> bool {
-    let (order, sides) = if form.left {
-        (shape.rows, shape.cols)
-    } else {
-        (shape.cols, shape.rows)
-    };
-    let triangle = Matrices {
-        rows: order,
-        cols: order,
-        ..shape
-    };
-    kernel_suits::<T>(shape, MOST)
-        || sides >= LEAST_SIDES && kernel_suits::<T>(triangle, MOST_UNKNOWNS)
-}
 
 /// `op(X) S = Y` or `S op(X) = Y`, `y` (of the batch's shape) becoming `S`.
 ///
@@ -40,25 +23,15 @@ pub fn trsm<T: HostScalar>(
     }
     let order = if form.left { shape.rows } else { shape.cols };
     let flops = f64::from(order) * f64::from(shape.rows) * f64::from(shape.cols);
-    if suits::<T>(shape, form) {
+    if kernel_suits::<T>(shape, lanes::triangular::MOST) {
         let square = (order as usize).pow(2);
         let cost = cost_in_lanes(flops, square + shape.elements());
-        let run = run_length_of((cx, shape), MOST.real, cost);
+        let run = run_length((cx, shape), cost);
         let (m, n, _) = shape.sizes();
         let runs = x.chunks(run * square).zip(y.parts(run * m * n));
-        return for_each_run((cx, shape), cost, runs, |(x, y), together| {
+        return for_each_run((cx, shape), cost, runs, |(x, y), _| {
             let (y, count) = (y.ready(), x.len() / square);
-            T::in_lanes(
-                Trsm {
-                    form,
-                    m,
-                    n,
-                    x,
-                    y,
-                    together,
-                },
-                count,
-            )
+            T::in_lanes(lanes::triangular::Trsm { form, m, n, x, y }, count)
         });
     }
     let items = x
