@@ -41,7 +41,7 @@ dependents <- function(values, roots, first) {
     set_of_node(depends, root@node, TRUE)
   }
   is_dependent <- function(value) !is.null(of_node(depends, value@node))
-  for (node in nodes_between(values, list(), new_table(), first)) {
+  for (node in nodes_between(values, first)) {
     if (any(vapply(replay_edges(node), is_dependent, NA))) {
       set_of_node(depends, node, TRUE)
     }
@@ -55,7 +55,7 @@ residual_values <- function(linear, keep) {
   shares <- Filter(Negate(is.null), linear$shares)
   is_dependent <- dependents(shares, Filter(Negate(is.null), linear$cotangents), linear$first)
   candidates <- Filter(Negate(is_dependent), shares)
-  for (node in nodes_between(shares, list(), new_table(), linear$first)) {
+  for (node in nodes_between(shares, linear$first)) {
     edges <- replay_edges(node)
     behind <- vapply(edges, is_dependent, NA)
     if (any(behind)) {

@@ -29,7 +29,7 @@ second_order_of <- function(joint, plan, theta, start) {
   first <- root@node$id
   values <- second_order(joint, plan, theta, root)
   moves <- dependents(values, list(root), first)
-  nodes <- nodes_between(unname(values), list(), new_table(), first)
+  nodes <- nodes_between(unname(values), first)
   nodes <- Filter(function(node) !moves(new_value(node, 1L)) && !node$op %in% cheap, nodes)
   fixed <- do.call(c, c(list(list()), lapply(nodes, node_values)))
   function(u) tree_fill(values, replay(unname(values), c(list(root), fixed), c(list(u), fixed), first))

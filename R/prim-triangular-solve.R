@@ -120,17 +120,17 @@ triangle <- function(a, params) {
 # Matrices (batch, n, k), or (batch, k, n) to the left, with one triangle for all of them are one matrix.
 solve_for_batch <- function(a, b, params) {
   shape <- b@shape
+  sides <- shape[[1L]] * shape[[if (params$left) 3L else 2L]]
   if (params$left && shape[[3L]] == 1L && !(params$transpose == "adjoint" && is_complex(a@dtype))) {
     # One column each: the transposed system has them as rows, where they lie.
     params$left <- FALSE
     params$transpose <- if (params$transpose == "none") "transpose" else "none"
   }
   if (!params$left) {
-    rows <- reshaped(b, c(length(b) %/% a@shape[[1L]], a@shape[[1L]]))
-    return(reshaped(triangular_solve(a, rows, params), shape))
+    return(reshaped(triangular_solve(a, reshaped(b, c(sides, a@shape[[1L]])), params), shape))
   }
   beside <- transposed(b, c(2L, 1L, 3L))
-  solved <- triangular_solve(a, reshaped(beside, c(shape[[2L]], shape[[1L]] * shape[[3L]])), params)
+  solved <- triangular_solve(a, reshaped(beside, c(shape[[2L]], sides)), params)
   transposed(reshaped(solved, beside@shape), c(2L, 1L, 3L))
 }
 

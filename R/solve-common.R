@@ -92,7 +92,7 @@ in_turns <- function(f, start) {
   }, list(type_of(start)))
   first <- region$first
   moves <- dependents(region$results, region$params, first)
-  nodes <- nodes_between(region$results, list(), new_table(), first)
+  nodes <- nodes_between(region$results, first)
   nodes <- Filter(function(node) !moves(new_value(node, 1L)) && !node$op %in% cheap, nodes)
   fixed <- do.call(c, c(list(list()), lapply(nodes, node_values)))
   known <- replay(fixed, list(), list(), first)

@@ -11,7 +11,7 @@ replay <- function(values, from, to, first, effects = list()) {
     found <- of_value(known, value)
     if (is.null(found)) value else found
   }
-  for (node in nodes_between(values, effects, known, first)) {
+  for (node in nodes_between(values, first, effects, known)) {
     rule <- primitive_rule(node$op, "replay")
     set_of_results(known, node, if (is.null(rule)) rebind_node(node, lapply(node$inputs, now)) else rule(node, now))
   }
@@ -24,7 +24,7 @@ replay_region <- function(region, params, from, to) {
 }
 
 # The nodes that values are computed by, up to those that are known, and those for effects.
-nodes_between <- function(values, effects, known, first) {
+nodes_between <- function(values, first, effects = list(), known = new_table()) {
   seen <- new_table()
   found <- list()
   wanted <- function(values) {

@@ -112,12 +112,13 @@ node_lines <- function(scope, node) {
   # What `text` names itself
   if (is.list(text)) {
     if (isTRUE(text$calls)) {
-      known <- utils::gethash(scope$written, made_of(node, operands))
+      key <- made_of(node, operands)
+      known <- utils::gethash(scope$written, key)
       if (!is.null(known)) {
         set_of_node(scope$names, node, known)
         return(character())
       }
-      utils::sethash(scope$written, made_of(node, operands), text$names)
+      utils::sethash(scope$written, key, text$names)
     }
     set_of_node(scope$names, node, text$names)
     return(text$lines)

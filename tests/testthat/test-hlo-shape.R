@@ -115,6 +115,8 @@ test_that("triangular systems are solved on both sides, of either triangle, tran
   expect_identical(dim(run(hlo_triangular_solve, diag(2), matrix(0, 2, 0))), c(2L, 0L))
   from_the_right <- function(a, b) hlo_triangular_solve(a, b, left = FALSE)
   expect_identical(dim(run(from_the_right, diag(2), matrix(0, 0, 2))), c(0L, 2L))
+  none <- matrix(0, 0, 0)
+  expect_identical(dim(xla_vmap(function(b) hlo_triangular_solve(none, b))(array(0, c(3, 0, 1)))), c(3L, 0L, 1L))
 })
 
 test_that("wrong shapes and axes are named", {

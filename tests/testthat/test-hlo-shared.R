@@ -30,7 +30,7 @@ test_that("equal nodes of a block are written once, but for calls with side effe
     # One factor of each, though both matrices are made twice; rules of derivatives make a further one.
     a <- function(k) crossprod(matrix(x, 2)) + diag(2) * k
     logs <- sum(log(diag(chol(a(1))))) + sum(log(diag(chol(a(1))))) + sum(log(diag(chol(a(2)))))
-    # The text of a triangular system are several lines, which name themselves.
+    # The text of a triangular system is several lines, with names of their own.
     solved <- function() hlo_triangular_solve(a(1), cbind(a(1), a(2), a(1), a(2), a(1)))
     # Scatter's text has names of its own.
     put <- function() replace(x * 0, c(3L, 1L), x[1:2])
@@ -43,9 +43,8 @@ test_that("equal nodes of a block are written once, but for calls with side effe
   }, ffi_type("f64", 4))
   count <- function(pattern) lengths(regmatches(text, gregexpr(pattern, text)))
   found <- vapply(c(
-    factor = "@xlaffi.cholesky", solved = "_dtrsm_ffi", scatter = "\"stablehlo.scatter\"",
-    kepler = "@kepler", print = "@print_tensor",
-    barrier = "optimization_barrier", sine = "stablehlo.sine"
+    factor = "@xlaffi.cholesky", solved = "_dtrsm_ffi", scatter = "\"stablehlo.scatter\"", kepler = "@kepler",
+    print = "@print_tensor", barrier = "optimization_barrier", sine = "stablehlo.sine"
   ), count, 0L)
   expect_identical(found, c(factor = 2L, solved = 1L, scatter = 1L, kepler = 1L, print = 2L, barrier = 2L, sine = 2L))
 })
