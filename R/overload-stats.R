@@ -1,15 +1,10 @@
 # Variances, covariances and correlations, by R's two passes: deviations from the means first.
 
-# A vector is a matrix of one column.
+# A vector is a matrix of one column, and so are all elements of an array.
 columns_of <- function(x, name, shown, call) {
   x <- mean_operand(as_value(x, name, call = call), shown, call)
   check_kind(x, "a floating-point number", shown, name, call)
-  if (rank_of(x) > 2L) {
-    abort(sprintf("%s: `%s` must be a vector or a matrix, not %s", shown, name, type_text(x)),
-      op = sub("()", "", shown, fixed = TRUE), operand = name, call = call
-    )
-  }
-  if (rank_of(x) < 2L) one_axis(x, FALSE) else x
+  if (rank_of(x) == 2L) x else one_axis(as_column(x), FALSE)
 }
 
 # What to do about NaN, where the program must have one shape: "everything" lets it through, "rows" leaves out the rows
@@ -186,7 +181,7 @@ check_pearson <- function(method, shown, call) {
 
 check_two <- function(x, y, shown, call) {
   rank <- if (is_value(x)) rank_of(x) else length(dim(x))
-  if (is.null(y) && rank < 2L) {
+  if (is.null(y) && rank != 2L) {
     abort(sprintf("%s: supply both `x` and `y`, or a matrix as `x`", shown),
       op = sub("()", "", shown, fixed = TRUE), operand = "x", call = call
     )

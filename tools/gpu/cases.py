@@ -288,7 +288,7 @@ def part_large(ops):
 
 
 # Parts that have a file of their own.
-ROOMS = {"own": "own", "jaxlib": "beside", "bench": "times", "blocks": "times", "kepler": "times"}
+ROOMS = {"own": "own", "jaxlib": "beside", "bench": "times", "registers": "times", "blocks": "times", "kepler": "times"}
 
 
 def main():

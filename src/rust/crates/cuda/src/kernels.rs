@@ -4,7 +4,7 @@
 use super::nvrtc::{self, Source};
 use super::sys::Driver;
 use super::{status, Cuda};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_void, CString};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
@@ -38,6 +38,7 @@ static BLOCKS: Program = Program {
     name: "blocks",
     source: concat!(
         include_str!("kernels/types.cu"),
+        include_str!("kernels/arithmetic.cu"),
         include_str!("kernels/blocks.cu"),
         include_str!("kernels/q.cu"),
         include_str!("kernels/lu.cu"),
@@ -58,12 +59,12 @@ pub(crate) use for_precisions;
 
 /// The names of a kernel that there is for each kind of element.
 macro_rules! for_kinds {
-    ($name:literal) => {
+    ($($name:literal),+) => {
         [
-            concat!($name, "_f32"),
-            concat!($name, "_f64"),
-            concat!($name, "_c64"),
-            concat!($name, "_c128"),
+            concat!($($name,)+ "_f32"),
+            concat!($($name,)+ "_f64"),
+            concat!($($name,)+ "_c64"),
+            concat!($($name,)+ "_c128"),
         ]
     };
 }
@@ -84,6 +85,8 @@ const RELAXED: c_int = 2;
 struct Loaded {
     modules: HashMap<(usize, &'static str), usize>,
     functions: HashMap<(usize, &'static str), usize>,
+    /// Kernels that could not be loaded, among those that [`is_there`] was asked for.
+    missing: HashSet<(usize, &'static str)>,
 }
 
 static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
@@ -203,6 +206,27 @@ pub(crate) unsafe fn started<const N: usize>(
     status::driver("LaunchKernel", launched)
 }
 
+/// Whether there is such a kernel, which is compiled and loaded if it was not. What failed is not tried again.
+pub(crate) fn is_there(cuda: &Cuda, kernel: &Kernel<'_>) -> bool {
+    let key = (cuda.context, kernel.name);
+    let is_missing = |loaded: &Option<Loaded>| {
+        let missing = loaded.as_ref().map(|loaded| loaded.missing.contains(&key));
+        missing.unwrap_or(false)
+    };
+    if is_missing(&LOADED.lock().unwrap_or_else(PoisonError::into_inner)) {
+        return false;
+    }
+    let found = function(cuda, kernel).is_ok();
+    if !found {
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded
+            .get_or_insert_with(Loaded::default)
+            .missing
+            .insert(key);
+    }
+    found
+}
+
 /// The kernel in the call's context.
 fn function(cuda: &Cuda, kernel: &Kernel<'_>) -> Result<usize> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -255,15 +279,7 @@ pub(crate) fn relaxed<R>(driver: &Driver, f: impl FnOnce() -> R) -> R {
 
 /// A program's kernels as a module of the current context.
 fn load(driver: &Driver, program: &Program) -> Result<usize> {
-    let with_nvrtc = if std::env::var_os(VARIABLE).is_some_and(|value| value == "ptx") {
-        Err(Error::new(
-            Code::FailedPrecondition,
-            format!("{VARIABLE} is \"ptx\""),
-        ))
-    } else {
-        compile(driver, program).and_then(|cubin| module(driver, cubin.as_ptr().cast()))
-    };
-    with_nvrtc.or_else(|first| {
+    compiled(driver, program.source).or_else(|first| {
         module(driver, program.ptx.as_ptr().cast()).map_err(|second| {
             Error::new(
                 second.code(),
@@ -273,15 +289,25 @@ fn load(driver: &Driver, program: &Program) -> Result<usize> {
     })
 }
 
-/// Machine code for the current device.
-fn compile(driver: &Driver, program: &Program) -> Result<Vec<u8>> {
+/// A source as a module of the current context, in machine code for its device.
+///
+/// # Errors
+/// There is no NVRTC, or it is kept out; it refuses; the driver's.
+pub(crate) fn compiled(driver: &Driver, text: &str) -> Result<usize> {
+    if std::env::var_os(VARIABLE).is_some_and(|value| value == "ptx") {
+        return Err(Error::new(
+            Code::FailedPrecondition,
+            format!("{VARIABLE} is \"ptx\""),
+        ));
+    }
     let architecture = nvrtc::architecture(driver)?;
     let source = Source {
         name: "xlaffi.cu",
-        text: program.source,
+        text,
         headers: &[],
     };
-    nvrtc::compile(&source, &architecture, &[]).map_err(Error::from)
+    let cubin = nvrtc::compile(&source, &architecture, &[])?;
+    module(driver, cubin.as_ptr().cast())
 }
 
 /// Loads code for good; `image` is a cubin, or PTX that ends in NUL.

@@ -9,6 +9,7 @@
 //! of its caller.
 
 mod batched;
+mod changed;
 pub mod columns;
 pub mod device;
 mod driver;
@@ -26,10 +27,12 @@ pub mod routines;
 pub mod scratch;
 mod single;
 pub mod sizes;
+pub mod small;
 pub mod status;
 pub mod sys;
 pub mod unit;
 
+pub use changed::Changed;
 pub use element::Element;
 pub use memory::{DeviceSlice, DeviceSliceMut};
 

@@ -5,6 +5,13 @@ use matrices::Matrices;
 use std::env;
 use std::sync::OnceLock;
 
+/// Whether kernels of our own have all of a matrix in registers: up to 32 rows and columns, of c128
+/// ([`crate::Element::KIND`] 3) up to 16.
+pub fn is_small(shape: Matrices, kind: usize) -> bool {
+    let most = if kind == 3 { 16 } else { 32 };
+    !shape.is_empty() && shape.rows.max(shape.cols) <= most
+}
+
 /// Whether cuBLAS factors all matrices at once. Its kernels give a matrix to one block of threads,
 /// which is slow for a large one unless there are many; a matrix by itself is cuSOLVER's.
 pub fn lu_at_once(shape: Matrices) -> bool {

@@ -33,3 +33,33 @@ fn the_driver_compiles_ptx_where_nvrtc_cannot() {
     kepler().call(handler).expect("the same kernels");
     assert_eq!(fake::calls("cuModuleLoadData"), 2);
 }
+
+/// Kernels for small matrices are NVRTC's alone: without it NVIDIA's routines take them, too, and it is not asked again.
+#[test]
+fn small_matrices_go_to_nvidias_routines_where_nvrtc_cannot() {
+    let handler = handler("eigh");
+    let run = |rows: i64| {
+        let dims = [2, rows, rows];
+        let size = rows as usize;
+        let diagonal = (0..2 * size * size).map(|at| {
+            let place = at % (size * size);
+            f64::from(u8::from(place % (size + 1) == 0)) * (3.0 - place as f64)
+        });
+        let call = start().arg(&dims, &diagonal.collect::<Vec<_>>());
+        let call = call.ret::<f64>(&dims).ret::<f64>(&dims[..2]);
+        let mut frame = call.build();
+        frame.call(handler).expect("eigenvalues");
+        frame.ret::<f64>(1).to_vec()
+    };
+    let routine = "cusolverDnDsyevjBatched";
+    fake::fail("nvrtcCompileProgram", 5);
+    assert_eq!(run(2), [0.0, 3.0, 0.0, 3.0]);
+    let (asked, called) = (fake::calls("nvrtcCompileProgram"), fake::calls(routine));
+    assert_eq!(called, 1);
+    assert_eq!(run(2), [0.0, 3.0, 0.0, 3.0]);
+    assert_eq!(fake::calls(routine), 2);
+    assert_eq!(fake::calls("nvrtcCompileProgram"), asked);
+    // Another kernel, which can be compiled.
+    assert_eq!(run(5), run(5));
+    assert_eq!(fake::calls(routine), 2);
+}

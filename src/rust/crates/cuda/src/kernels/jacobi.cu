@@ -5,16 +5,6 @@
 // QR factorisation of X W, whose R is diagonal up to rounding: so V is unitary also where singular
 // values are zero.
 
-#define SWEEPS 30
-// What `info` is for a matrix with NaN or an infinity.
-#define NOT_FINITE 1
-
-__device__ inline float epsilon_of(float) { return 1.1920929e-7f; }
-__device__ inline double epsilon_of(double) { return 2.220446049250313e-16; }
-// Smaller squares are zero beside the largest element, which is at least 1.
-__device__ inline float nothing_of(float) { return 1e-30f; }
-__device__ inline double nothing_of(double) { return 1e-290; }
-
 // What a QR factorisation has beside its matrix for each column, in shared memory. Reflector k, I - gain v v^H,
 // is in column order of the matrix, from row k on, but for its first number, head. The diagonal of R is
 // turn times size.
@@ -87,16 +77,11 @@ __device__ inline void reflect(const T *x, int rows, int last, const Column<T> *
   }
 }
 
-// With cosine = 1 - less: p becomes cosine p - conj(sine) q, q becomes cosine q + sine p; or the other way
-// round. Rounding a cosine near 1 would make all columns longer, or all shorter.
-template <class T>
-__device__ inline void rotate(T *p, T *q, int rows, Real<T> less, T sine, bool exchange) {
+template <class T> __device__ inline void rotate(T *p, T *q, int rows, const Rotation<T> &turn) {
   EACH_ROW(i, 0, rows) {
-    T from = p[i], other = q[i];
-    T p_less = plus(times(less, from), conj(sine), other), q_less = minus(times(less, other), sine, from);
-    from = difference(from, p_less), other = difference(other, q_less);
-    p[i] = exchange ? other : from;
-    q[i] = exchange ? from : other;
+    T one = turn.first(p[i], q[i]), two = turn.second(p[i], q[i]);
+    p[i] = turn.exchange ? two : one;
+    q[i] = turn.exchange ? one : two;
   }
 }
 
@@ -117,13 +102,9 @@ __device__ inline bool orthogonalise(T *p, T *q, int rows, Real<T> tolerance, T 
   R squared = square(product);
   // Below that squares are not exact, and the rotation would be none.
   if (!(squared > nothing_of(squared) && squared > tolerance * a * b)) return false;
-  // The tangent is that of the smaller angle: `ratio` times the absolute value of the product.
-  R gap = b - a, ratio = (gap < R(0) ? R(-2) : R(2)) / (fabs(gap) + sqrt(gap * gap + R(4) * squared));
-  R tangent_squared = ratio * (ratio * squared), cosine = R(1) / sqrt(R(1) + tangent_squared);
-  R less = tangent_squared * cosine * cosine / (R(1) + cosine);
-  T sine = times(cosine * ratio, product);
-  rotate(p, q, rows, less, sine, a < b);
-  if (w_p) rotate(w_p, w_q, rows, less, sine, a < b);
+  Rotation<T> turn(product, squared, a, b);
+  rotate(p, q, rows, turn);
+  if (w_p) rotate(w_p, w_q, rows, turn);
   return true;
 }
 
@@ -152,16 +133,6 @@ __device__ inline bool sweep(T *x, int n, T *w, int w_rows, bool vectors) {
   }
   return false;
 }
-
-// Where elements of singular vectors, or of their adjoint, are, and their signs.
-template <class T> struct Places {
-  T *to;
-  int down, right;
-  bool conjugate;
-  __device__ Places(T *to, int rows, int cols, bool adjoint)
-      : to(to), down(adjoint ? cols : 1), right(adjoint ? 1 : rows), conjugate(adjoint) {}
-  __device__ void put(int i, int j, T value) { to[i * down + j * right] = conjugate ? conj(value) : value; }
-};
 
 // `near`: for how many of X and W there is shared memory; `room`: elements of a block's part of the
 // scratch memory. With `adjoint`, `v` is V^H.

@@ -3,24 +3,6 @@
 // passed over. The warp that updates the next column makes a column of L of it at once, so there is one
 // barrier a column.
 
-// Divides by a number whose square may be beyond all numbers.
-template <class T> struct Divisor {
-  T by;
-  __device__ Divisor(T by) : by(by) {}
-  __device__ T operator()(T x) const { return x / by; }
-};
-template <class R> struct Divisor<Complex<R>> {
-  R size;
-  Complex<R> inverse;
-  __device__ Divisor(Complex<R> by) : size(size_of(by)) {
-    R re = by.re / size, im = by.im / size, part = R(1) / (re * re + im * im);
-    inverse = {re * part, -im * part};
-  }
-  __device__ Complex<R> operator()(Complex<R> x) const {
-    return plus(Complex<R>(), {x.re / size, x.im / size}, inverse);
-  }
-};
-
 // By a warp: makes column j of L of an updated one. `chosen` becomes the pivot's row, or its
 // complement where that is zero.
 template <class T> __device__ inline void choose(T *column, int rows, int j, int *chosen) {

@@ -20,30 +20,6 @@ template <class R> __device__ inline Complex<R> sum_of_group(Complex<R> x, int l
   return x;
 }
 
-template <class R> __device__ inline R real_of(R x) { return x; }
-template <class R> __device__ inline R real_of(Complex<R> x) { return x.re; }
-template <class R> __device__ inline R imaginary_of(R) { return 0; }
-template <class R> __device__ inline R imaginary_of(Complex<R> x) { return x.im; }
-template <class R> __device__ inline void set_real(R &x, R value) { x = value; }
-template <class R> __device__ inline void set_real(Complex<R> &x, R value) { x = {value, R(0)}; }
-
-// Between these a sum of squares is right to all digits, and so are reciprocals of it.
-__device__ inline float least_of(float) { return 1e-24f; }
-__device__ inline double least_of(double) { return 1e-270; }
-__device__ inline float most_of(float) { return 1e36f; }
-__device__ inline double most_of(double) { return 1e300; }
-
-// tau, and by what the rows below are multiplied to be those of v.
-template <class R> __device__ inline void reflection(R alpha, R beta, R &tau, R &factor) {
-  tau = (beta - alpha) / beta;
-  factor = R(1) / (alpha - beta);
-}
-template <class R> __device__ inline void reflection(Complex<R> alpha, R beta, Complex<R> &tau, Complex<R> &factor) {
-  tau = {(beta - alpha.re) / beta, -alpha.im / beta};
-  R re = alpha.re - beta, part = R(1) / (re * re + alpha.im * alpha.im);
-  factor = {re * part, -alpha.im * part};
-}
-
 // By a warp: the reflection that takes an updated column to beta in row j, v below; returns tau. `rows` is 0
 // for the groups that have other columns. A column of very large or very small numbers is scaled before, for
 // their squares.

@@ -6,7 +6,8 @@ use crate::handles::Solver;
 use crate::memory::MutMatrices;
 use crate::routines::order;
 use crate::scratch::{Elements, Work};
-use crate::{fill_mode, handles, job, sizes, status, Batch, DeviceSliceMut, Element};
+use crate::small::Small;
+use crate::{fill_mode, handles, job, sizes, status, Batch, Changed, DeviceSliceMut, Element};
 use matrices::Triangle;
 use std::ffi::c_int;
 use xla_ffi::Result;
@@ -55,6 +56,38 @@ pub fn decompose<T: Element>(
         Method::Jacobi => jacobi::<T>(batch, &call, &solver),
         Method::DivideAndConquer => divide_and_conquer::<T>(batch, &call, &solver),
     }
+}
+
+/// All in one launch of a kernel of our own, of small matrices; what is not finite gets NaN. `info` is one more than the
+/// rows that there are if the iteration has not converged.
+///
+/// # Errors
+/// The [module's](super).
+pub fn small<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    (kernel, triangle): (Small, Triangle),
+    mut a: Changed<'_, T>,
+    mut w: DeviceSliceMut<'_, T::Real>,
+    mut info: Option<DeviceSliceMut<'_, i32>>,
+) -> Result<()> {
+    let n = order(shape)?;
+    let [from, to] = a.addresses(shape)?;
+    let w = w.matrices("w", shape.count, n as usize)?;
+    let info = match &mut info {
+        Some(info) => info.matrices("info", shape.count, 1)?.address(),
+        None => 0,
+    };
+    let arguments = [
+        from,
+        to,
+        w.address(),
+        info,
+        shape.count as u64,
+        n as u64,
+        u64::from(triangle == Triangle::Lower),
+    ];
+    // SAFETY: `count` matrices of `n` rows, eigenvalues for all, and a number for each or none.
+    unsafe { kernel.launch(cx.platform(), (shape.count, 0), arguments) }
 }
 
 fn jacobi<T: Element>((cx, shape): Batch<'_, '_>, call: &Call<'_>, solver: &Solver) -> Result<()> {

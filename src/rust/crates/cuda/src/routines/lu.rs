@@ -4,7 +4,8 @@ use crate::batched::{address_lists, count_of, list_addresses, one_by_one};
 use crate::kernels::{self, Blocks};
 use crate::routines::order;
 use crate::scratch::Elements;
-use crate::{handles, sizes, status, Batch, Cuda, DeviceSlice, DeviceSliceMut, Element};
+use crate::small::Small;
+use crate::{handles, sizes, status, Batch, Changed, Cuda, DeviceSlice, DeviceSliceMut, Element};
 use std::mem::size_of;
 use xla_ffi::{Cx, Error, Result};
 
@@ -110,6 +111,36 @@ pub fn in_blocks<T: Element>(
     // SAFETY: `count` matrices of that shape, their pivots, and a number for each or none; shared
     // memory for a matrix where the kernel is told so.
     unsafe { kernels::launch_blocks(cx.platform(), LU[T::KIND], blocks, arguments) }
+}
+
+/// As [`in_blocks`], of small matrices.
+///
+/// # Errors
+/// The [module's](super).
+pub fn small<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    kernel: Small,
+    mut a: Changed<'_, T>,
+    mut pivots: DeviceSliceMut<'_, i32>,
+    mut info: Option<DeviceSliceMut<'_, i32>>,
+) -> Result<()> {
+    let [from, to] = a.addresses(shape)?;
+    let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
+    let info = match &mut info {
+        Some(info) => info.matrices("info", shape.count, 1)?.address(),
+        None => 0,
+    };
+    let arguments = [
+        from,
+        to,
+        pivots.address(),
+        info,
+        shape.count as u64,
+        shape.rows as u64,
+        shape.cols as u64,
+    ];
+    // SAFETY: `count` matrices of that shape, their pivots, and a number for each or none.
+    unsafe { kernel.launch(cx.platform(), (shape.count, 0), arguments) }
 }
 
 /// Row numbers, counted from 0, in the order in which a factorisation leaves them: of `size` rows,

@@ -3,7 +3,8 @@
 use crate::batched::{address_lists, count_of, list_addresses, one_by_one};
 use crate::kernels::{self, Blocks};
 use crate::scratch::Elements;
-use crate::{handles, sizes, status, Batch, DeviceSlice, DeviceSliceMut, Element};
+use crate::small::Small;
+use crate::{handles, sizes, status, Batch, Changed, DeviceSlice, DeviceSliceMut, Element};
 use matrices::Matrices;
 use std::ffi::c_int;
 use std::mem::size_of;
@@ -106,6 +107,56 @@ pub fn in_blocks<T: Element>(
     // SAFETY: `count` matrices of that shape and their factors; shared memory for the columns of a
     // matrix, that far apart, where the kernel is told so.
     unsafe { kernels::launch_blocks(cx.platform(), QR[T::KIND], blocks, arguments) }
+}
+
+/// As [`in_blocks`], of small matrices.
+///
+/// # Errors
+/// The [module's](super).
+pub fn small<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    kernel: Small,
+    mut a: Changed<'_, T>,
+    mut tau: DeviceSliceMut<'_, T>,
+) -> Result<()> {
+    let [from, to] = a.addresses(shape)?;
+    let tau = tau.matrices("tau", shape.count, shape.rank() as usize)?;
+    let arguments = [
+        from,
+        to,
+        tau.address(),
+        shape.count as u64,
+        shape.rows as u64,
+        shape.cols as u64,
+    ];
+    // SAFETY: `count` matrices of that shape and their factors.
+    unsafe { kernel.launch(cx.platform(), (shape.count, 0), arguments) }
+}
+
+/// As [`orgqr`], of small matrices. What is not finite becomes NaN.
+///
+/// # Errors
+/// As [`orgqr`].
+pub fn small_q<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    (kernel, reflectors): (Small, i32),
+    mut a: Changed<'_, T>,
+    tau: DeviceSlice<'_, T>,
+) -> Result<()> {
+    expect_reflectors(shape, reflectors)?;
+    let [from, to] = a.addresses(shape)?;
+    let tau = tau.matrices("tau", shape.count, reflectors as usize)?;
+    let arguments = [
+        from,
+        to,
+        tau.address(),
+        shape.count as u64,
+        shape.rows as u64,
+        shape.cols as u64,
+        reflectors as u64,
+    ];
+    // SAFETY: `count` matrices of that shape, and `reflectors` factors for each.
+    unsafe { kernel.launch(cx.platform(), (shape.count, 0), arguments) }
 }
 
 /// `reflectors <= cols <= rows`.

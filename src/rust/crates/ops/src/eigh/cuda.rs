@@ -4,9 +4,10 @@ use super::EighSolver;
 use crate::platform::{Call, Results};
 use cuda::guard::{self, NOT_FINITE};
 use cuda::routines::eigh;
-use cuda::{sizes, Batch, Cuda, DeviceSliceMut, Element};
+use cuda::small::{self, Small};
+use cuda::{sizes, Batch, Changed, Cuda, DeviceSliceMut, Element};
 use matrices::Triangle;
-use xla_ffi::Result;
+use xla_ffi::{AnyBuffer, Result};
 
 /// Who says which algorithm is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,15 +29,21 @@ pub enum Method {
 pub(crate) fn syevd<T: Element>(
     batch: Batch<'_, '_>,
     (method, triangle): (Method, Triangle),
-    mut a: DeviceSliceMut<'_, T>,
+    a: Changed<'_, T>,
     mut w: DeviceSliceMut<'_, T::Real>,
     info: Option<DeviceSliceMut<'_, i32>>,
 ) -> Result<()> {
-    let shape = batch.1;
-    let small = shape.rows <= sizes::EIGH_JACOBI;
+    let (cx, shape) = batch;
+    if method == Method::Default {
+        if let Some(kernel) = Small::find::<T>(cx.platform(), &small::EIGH, shape) {
+            return eigh::small(batch, (kernel, triangle), a, w, info);
+        }
+    }
+    let mut a = a.ready(cx, shape)?;
+    let few = shape.rows <= sizes::EIGH_JACOBI;
     let method = match method {
         Method::Jacobi => eigh::Method::Jacobi,
-        Method::Default if small => eigh::Method::Jacobi,
+        Method::Default if few => eigh::Method::Jacobi,
         _ => eigh::Method::DivideAndConquer,
     };
     let how = (method, triangle);
@@ -54,9 +61,13 @@ pub(crate) fn syevd<T: Element>(
 impl<T: Element> EighSolver<T> for Cuda {
     type Real = T::Real;
 
-    fn eigh(call: Call<'_, '_, Self>, uplo: Triangle, [a, w]: Results<'_, '_, 2>) -> Result<()> {
+    fn eigh(
+        call: Call<'_, '_, Self>,
+        (a, uplo): (&AnyBuffer<'_>, Triangle),
+        [v, w]: Results<'_, '_, 2>,
+    ) -> Result<()> {
         let how = (Method::Default, uplo);
-        let (a, w) = (DeviceSliceMut::<T>::of(a)?, DeviceSliceMut::of(w)?);
+        let (a, w) = (Changed::<T>::new(a, v)?, DeviceSliceMut::of(w)?);
         syevd(call, how, a, w, None)
     }
 }

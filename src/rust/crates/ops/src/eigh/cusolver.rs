@@ -2,8 +2,7 @@
 
 use super::cuda::{self, Method};
 use super::operands::{self, CudaSyevdIo};
-use crate::cusolver::copied;
-use ::cuda::{Cuda, DeviceSliceMut, Element};
+use ::cuda::{Changed, Cuda, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Error, Operand, OperandKind, Result};
 
 crate::cusolver::target! {
@@ -22,7 +21,7 @@ fn syevd<T: Element>(mut io: CudaSyevdIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()
             return Err(Error::mismatch(operand, "be 0, 1 or 2", other));
         }
     };
-    let a = copied::<T>(cx, &io.x, &mut io.v)?;
+    let a = Changed::<T>::new(&io.x, &mut io.v)?;
     let w = DeviceSliceMut::of(&mut io.w)?;
     let info = DeviceSliceMut::of(&mut io.info)?;
     let how = (method, crate::cusolver::triangle(*io.lower));

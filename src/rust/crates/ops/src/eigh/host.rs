@@ -4,13 +4,15 @@ use super::EighSolver;
 use crate::platform::host::batch::{
     cost_in_lanes, for_each, for_each_run, run_length_of, split, Cost,
 };
-use crate::platform::host::{kernel_suits, workspace_sizes, Batch, HostScalar, UnwantedInfo};
+use crate::platform::host::{
+    kernel_suits, workspace_sizes, Batch, Changed, HostScalar, UnwantedInfo,
+};
 use crate::platform::{Call, Results};
 use lanes::eigh::{Syevd, BLOCKS, MOST, NOT_FINITE};
 use lapack::routines;
 use lapack::{refuse_negative, Padded, Workspace};
 use matrices::{triangle_finite, Element, Triangle};
-use xla_ffi::{Host, Result};
+use xla_ffi::{AnyBuffer, Host, Result};
 
 /// `A = V diag(w) Vᴴ`, `w` ascending; `a` becomes `V` if `vectors`, else anything. Only the triangle
 /// is read. `info` is 0, or positive where it did not converge or the triangle has NaN or an
@@ -79,8 +81,12 @@ pub fn syevd<T: HostScalar>(
 impl<T: HostScalar> EighSolver<T> for Host {
     type Real = T::Real;
 
-    fn eigh(call: Call<'_, '_, Self>, uplo: Triangle, [a, w]: Results<'_, '_, 2>) -> Result<()> {
-        let (a, w) = (a.as_mut_slice::<T>()?, w.as_mut_slice::<T::Real>()?);
+    fn eigh(
+        call: Call<'_, '_, Self>,
+        (a, uplo): (&AnyBuffer<'_>, Triangle),
+        [v, w]: Results<'_, '_, 2>,
+    ) -> Result<()> {
+        let (a, w) = (Changed::<T>::new(a, v)?.ready(), w.as_mut_slice()?);
         let mut info = UnwantedInfo::new(call.1)?;
         syevd((call.0, call.1), true, uplo, a, w, info.as_mut_slice())
     }

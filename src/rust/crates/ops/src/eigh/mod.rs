@@ -11,7 +11,9 @@ use crate::op::op;
 use crate::platform::{Call, MemoryAccess, Results};
 use crate::shape;
 use matrices::Triangle;
-use xla_ffi::{AnyAttr, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Result, Ret, Scalar};
+use xla_ffi::{
+    AnyAttr, AnyBuffer, AnyBufferMut, Arg, Attr, Cx, Kernel, MinRank, Result, Ret, Scalar,
+};
 
 op! {
     /// `eigh`: eigenvalues and eigenvectors, `A = V diag(W) Vᴴ`, of each Hermitian (or real symmetric)
@@ -37,12 +39,16 @@ pub trait EighSolver<T: Scalar>: MemoryAccess {
     /// `T`, or the type of its parts.
     type Real: Scalar;
 
-    /// `A = V diag(w) Vᴴ` of Hermitian matrices of which one triangle is read, in place of the first of
-    /// the results; the second one, `w`, is real and ascending.
+    /// `A = V diag(w) Vᴴ` of Hermitian matrices of which one triangle is read, to the first of the results,
+    /// which may have the memory of `a`; the second one, `w`, is real and ascending.
     ///
     /// # Errors
     /// The platform's own.
-    fn eigh(call: Call<'_, '_, Self>, uplo: Triangle, results: Results<'_, '_, 2>) -> Result<()>;
+    fn eigh(
+        call: Call<'_, '_, Self>,
+        a_and_uplo: (&AnyBuffer<'_>, Triangle),
+        results: Results<'_, '_, 2>,
+    ) -> Result<()>;
 }
 
 impl<T: Scalar, P: EighSolver<T>> Kernel<P, T> for Eigh {
@@ -54,7 +60,6 @@ impl<T: Scalar, P: EighSolver<T>> Kernel<P, T> for Eigh {
         io.w.expect_dtype(P::Real::DTYPE)?;
         io.v.expect_dims(io.a.dims())?;
         io.w.expect_batch_dims(batch, &[shape.rows.into()])?;
-        P::copy(cx, &io.a, &mut io.v)?;
-        P::eigh((cx, shape), triangle, [&mut io.v, &mut io.w])
+        P::eigh((cx, shape), (&io.a, triangle), [&mut io.v, &mut io.w])
     }
 }

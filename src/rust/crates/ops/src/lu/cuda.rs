@@ -4,8 +4,9 @@ use super::LuSolver;
 use crate::platform::{Call, Results};
 use cuda::guard;
 use cuda::routines::lu;
-use cuda::{device, sizes, Batch, Cuda, DeviceSliceMut, Element};
-use xla_ffi::Result;
+use cuda::small::{self, Small};
+use cuda::{device, sizes, Batch, Changed, Cuda, DeviceSliceMut, Element};
+use xla_ffi::{AnyBuffer, Result};
 
 /// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
 /// its diagonal. A matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
@@ -14,7 +15,7 @@ use xla_ffi::Result;
 /// A library is missing or refuses; there is no memory to work in.
 pub(crate) fn getrf<T: Element>(
     batch: Batch<'_, '_>,
-    mut a: DeviceSliceMut<'_, T>,
+    a: Changed<'_, T>,
     mut pivots: DeviceSliceMut<'_, i32>,
     info: Option<DeviceSliceMut<'_, i32>>,
 ) -> Result<()> {
@@ -22,6 +23,10 @@ pub(crate) fn getrf<T: Element>(
     if shape.is_empty() {
         return device::clear_if_given(cx.platform(), info, shape.count);
     }
+    if let Some(kernel) = Small::find::<T>(cx.platform(), &small::LU, shape) {
+        return lu::small(batch, kernel, a, pivots, info);
+    }
+    let mut a = a.ready(cx, shape)?;
     if sizes::lu_in_blocks(shape) {
         return lu::in_blocks(batch, a, pivots, info);
     }
@@ -42,8 +47,12 @@ pub(crate) fn getrf<T: Element>(
 }
 
 impl<T: Element> LuSolver<T> for Cuda {
-    fn getrf(call: Call<'_, '_, Self>, [a, pivots]: Results<'_, '_, 2>) -> Result<()> {
-        let (a, pivots) = (DeviceSliceMut::<T>::of(a)?, DeviceSliceMut::of(pivots)?);
+    fn getrf(
+        call: Call<'_, '_, Self>,
+        a: &AnyBuffer<'_>,
+        [lu, pivots]: Results<'_, '_, 2>,
+    ) -> Result<()> {
+        let (a, pivots) = (Changed::<T>::new(a, lu)?, DeviceSliceMut::of(pivots)?);
         getrf(call, a, pivots, None)
     }
 }

@@ -3,9 +3,8 @@
 use super::cuda;
 use super::operands::{GetrfIo, PivotsIo};
 use super::permutation::{self, Rows};
-use crate::cusolver::copied;
 use ::cuda::routines::lu;
-use ::cuda::{Cuda, DeviceSlice, DeviceSliceMut, Element};
+use ::cuda::{Changed, Cuda, DeviceSlice, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Kernel, Op, Result, Traits};
 
 crate::cusolver::target! {
@@ -15,7 +14,7 @@ crate::cusolver::target! {
 
 fn getrf<T: Element>(mut io: GetrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let shape = io.shape()?;
-    let a = copied::<T>(cx, &io.x, &mut io.lu)?;
+    let a = Changed::<T>::new(&io.x, &mut io.lu)?;
     let pivots = DeviceSliceMut::of(&mut io.ipiv)?;
     let info = DeviceSliceMut::of(&mut io.info)?;
     cuda::getrf((cx, shape), a, pivots, Some(info))

@@ -9,7 +9,7 @@ use crate::platform::{Call, Results};
 use lapack::refuse_negative;
 use lapack::routines;
 use matrices::all_finite;
-use xla_ffi::{Host, Result};
+use xla_ffi::{AnyBuffer, Host, Result};
 
 /// `P A = L U` in place. `info` is 0, or the first column, counted from 1, where `U` has a zero on
 /// its diagonal. A matrix with NaN or an infinity becomes NaN, its pivots 1, 2, ….
@@ -135,13 +135,16 @@ fn lift<T: HostScalar>(a: &mut [T]) -> Option<f64> {
 }
 
 impl<T: HostScalar> LuSolver<T> for Host {
-    fn getrf(call: Call<'_, '_, Self>, [a, pivots]: Results<'_, '_, 2>) -> Result<()> {
+    fn getrf(
+        call: Call<'_, '_, Self>,
+        a: &AnyBuffer<'_>,
+        [lu, pivots]: Results<'_, '_, 2>,
+    ) -> Result<()> {
         let (cx, shape) = call;
-        let (a, pivots) = (a.as_mut_slice::<T>()?, pivots.as_mut_slice::<i32>()?);
-        getrf(
+        getrf::<T>(
             (cx, shape),
-            Changed::in_place(a),
-            pivots,
+            Changed::new(a, lu)?,
+            pivots.as_mut_slice()?,
             UnwantedInfo::new(shape)?.as_mut_slice(),
         )
     }

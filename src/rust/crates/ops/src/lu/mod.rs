@@ -10,7 +10,7 @@ pub(crate) mod permutation;
 use crate::op::op;
 use crate::platform::{Call, MemoryAccess, Results};
 use crate::shape;
-use xla_ffi::{Arg, Cx, Kernel, MinRank, Result, Ret, Scalar};
+use xla_ffi::{AnyBuffer, Arg, Cx, Kernel, MinRank, Result, Ret, Scalar};
 
 op! {
     /// `lu`: LU factorisation with partial pivoting, `P A = L U`, of each matrix of a batch. A singular
@@ -30,12 +30,16 @@ op! {
 /// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
 /// and is not an error.
 pub trait LuSolver<T: Scalar>: MemoryAccess {
-    /// `P A = L U` with partial pivoting, in place of the first of the results. The second one, the pivots, holds `shape.rank()` row numbers per matrix,
+    /// `P A = L U` of `a`, with partial pivoting, to the first of the results, which may have its memory. The second one, the pivots, holds `shape.rank()` row numbers per matrix,
     /// counted from 1: row `i` was exchanged with row `pivots[i]`.
     ///
     /// # Errors
     /// The platform's own.
-    fn getrf(call: Call<'_, '_, Self>, results: Results<'_, '_, 2>) -> Result<()>;
+    fn getrf(
+        call: Call<'_, '_, Self>,
+        a: &AnyBuffer<'_>,
+        results: Results<'_, '_, 2>,
+    ) -> Result<()>;
 }
 
 impl<T: Scalar, P: LuSolver<T>> Kernel<P, T> for Lu {
@@ -45,7 +49,6 @@ impl<T: Scalar, P: LuSolver<T>> Kernel<P, T> for Lu {
         let (shape, batch) = shape::matrices(&io.a)?;
         io.lu.expect_dims(io.a.dims())?;
         io.pivots.expect_batch_dims(batch, &[shape.rank().into()])?;
-        P::copy(cx, &io.a, &mut io.lu)?;
-        P::getrf((cx, shape), [&mut io.lu, &mut io.pivots])
+        P::getrf((cx, shape), &io.a, [&mut io.lu, &mut io.pivots])
     }
 }

@@ -5,7 +5,8 @@ use crate::platform::{Call, Results};
 use cuda::guard::{self, Guard};
 use cuda::routines::qr;
 use cuda::scratch::{bytes, Arena};
-use cuda::{columns, device, sizes, Batch, Cuda, DeviceSlice, DeviceSliceMut, Element};
+use cuda::small::{self, Small};
+use cuda::{columns, device, sizes, Batch, Changed, Cuda, DeviceSlice, DeviceSliceMut, Element};
 use matrices::Matrices;
 use std::mem::size_of;
 use xla_ffi::{AnyBuffer, AnyBufferMut, Result};
@@ -17,13 +18,17 @@ use xla_ffi::{AnyBuffer, AnyBufferMut, Result};
 /// A library is missing or refuses; there is no memory to work in.
 pub(crate) fn geqrf<T: Element>(
     batch: Batch<'_, '_>,
-    mut a: DeviceSliceMut<'_, T>,
+    a: Changed<'_, T>,
     mut tau: DeviceSliceMut<'_, T>,
 ) -> Result<()> {
-    let shape = batch.1;
+    let (cx, shape) = batch;
     if shape.is_empty() {
         return Ok(());
     }
+    if let Some(kernel) = Small::find::<T>(cx.platform(), &small::QR, shape) {
+        return qr::small(batch, kernel, a, tau);
+    }
+    let mut a = a.ready(cx, shape)?;
     if sizes::qr_in_blocks(shape) {
         return qr::in_blocks(batch, a, tau);
     }
@@ -49,13 +54,17 @@ pub(crate) fn geqrf<T: Element>(
 pub(crate) fn orgqr<T: Element>(
     batch: Batch<'_, '_>,
     reflectors: usize,
-    mut a: DeviceSliceMut<'_, T>,
+    a: Changed<'_, T>,
     tau: DeviceSlice<'_, T>,
 ) -> Result<()> {
     let (cx, shape) = batch;
     if shape.is_empty() {
         return Ok(());
     }
+    if let Some(kernel) = Small::find::<T>(cx.platform(), &small::Q, shape) {
+        return qr::small_q(batch, (kernel, reflectors as i32), a, tau);
+    }
+    let mut a = a.ready(cx, shape)?;
     if reflectors == 0 {
         return columns::fill_identity(batch, a);
     }
@@ -127,8 +136,12 @@ pub(crate) fn ormqr<T: Element>(
 }
 
 impl<T: Element> QrSolver<T> for Cuda {
-    fn geqrf(call: Call<'_, '_, Self>, [a, tau]: Results<'_, '_, 2>) -> Result<()> {
-        let (a, tau) = (DeviceSliceMut::<T>::of(a)?, DeviceSliceMut::of(tau)?);
+    fn geqrf(
+        call: Call<'_, '_, Self>,
+        a: &AnyBuffer<'_>,
+        [packed, tau]: Results<'_, '_, 2>,
+    ) -> Result<()> {
+        let (a, tau) = (Changed::<T>::new(a, packed)?, DeviceSliceMut::of(tau)?);
         geqrf(call, a, tau)
     }
 
@@ -147,10 +160,14 @@ impl<T: Element> QrSolver<T> for Cuda {
     fn orgqr(
         call: Call<'_, '_, Self>,
         reflectors: usize,
-        a: &mut AnyBufferMut<'_>,
-        tau: &AnyBuffer<'_>,
+        (packed, tau): (Option<&AnyBuffer<'_>>, &AnyBuffer<'_>),
+        q: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
-        let (a, tau) = (DeviceSliceMut::<T>::of(a)?, DeviceSlice::of(tau)?);
+        let tau = DeviceSlice::of(tau)?;
+        let a = match packed {
+            Some(packed) => Changed::<T>::new(packed, q)?,
+            None => Changed::in_place(DeviceSliceMut::of(q)?),
+        };
         orgqr(call, reflectors, a, tau)
     }
 }

@@ -3,7 +3,7 @@
 use super::cuda;
 use super::operands::{GeqrfIo, OrgqrIo, OrmqrIo};
 use crate::cusolver::copied;
-use ::cuda::{Cuda, DeviceSlice, DeviceSliceMut, Element};
+use ::cuda::{Changed, Cuda, DeviceSlice, DeviceSliceMut, Element};
 use xla_ffi::{Cx, Result};
 
 crate::cusolver::target! {
@@ -13,7 +13,7 @@ crate::cusolver::target! {
 
 fn geqrf<T: Element>(mut io: GeqrfIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let shape = io.shape()?;
-    let a = copied::<T>(cx, &io.x, &mut io.packed)?;
+    let a = Changed::<T>::new(&io.x, &mut io.packed)?;
     cuda::geqrf((cx, shape), a, DeviceSliceMut::of(&mut io.tau)?)
 }
 
@@ -24,7 +24,7 @@ crate::cusolver::target! {
 
 fn orgqr<T: Element>(mut io: OrgqrIo<'_, T>, cx: &Cx<'_, Cuda>) -> Result<()> {
     let (shape, reflectors) = io.shape()?;
-    let a = copied::<T>(cx, &io.x, &mut io.q)?;
+    let a = Changed::<T>::new(&io.x, &mut io.q)?;
     cuda::orgqr((cx, shape), reflectors, a, DeviceSlice::of(&io.tau)?)
 }
 

@@ -25,7 +25,6 @@ impl<T: Scalar, P: QrSolver<T>> Kernel<P, T> for Geqrf {
         let (shape, batch) = shape::matrices(&io.a)?;
         io.packed.expect_dims(io.a.dims())?;
         io.tau.expect_batch_dims(batch, &[shape.rank().into()])?;
-        P::copy(cx, &io.a, &mut io.packed)?;
-        P::geqrf((cx, shape), [&mut io.packed, &mut io.tau])
+        P::geqrf((cx, shape), &io.a, [&mut io.packed, &mut io.tau])
     }
 }

@@ -144,9 +144,13 @@ pub fn ormqr<T: HostScalar>(
 }
 
 impl<T: HostScalar> QrSolver<T> for Host {
-    fn geqrf(call: Call<'_, '_, Self>, [a, tau]: Results<'_, '_, 2>) -> Result<()> {
-        let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_mut_slice::<T>()?);
-        geqrf((call.0, call.1), Changed::in_place(a), tau)
+    fn geqrf(
+        call: Call<'_, '_, Self>,
+        a: &AnyBuffer<'_>,
+        [packed, tau]: Results<'_, '_, 2>,
+    ) -> Result<()> {
+        let a = Changed::<T>::new(a, packed)?;
+        geqrf((call.0, call.1), a, tau.as_mut_slice()?)
     }
 
     fn copy_columns(
@@ -170,10 +174,13 @@ impl<T: HostScalar> QrSolver<T> for Host {
     fn orgqr(
         call: Call<'_, '_, Self>,
         reflectors: usize,
-        a: &mut AnyBufferMut<'_>,
-        tau: &AnyBuffer<'_>,
+        (packed, tau): (Option<&AnyBuffer<'_>>, &AnyBuffer<'_>),
+        q: &mut AnyBufferMut<'_>,
     ) -> Result<()> {
-        let (a, tau) = (a.as_mut_slice::<T>()?, tau.as_slice::<T>()?);
-        orgqr((call.0, call.1), reflectors, Changed::in_place(a), tau)
+        let a = match packed {
+            Some(packed) => Changed::<T>::new(packed, q)?,
+            None => Changed::in_place(q.as_mut_slice()?),
+        };
+        orgqr((call.0, call.1), reflectors, a, tau.as_slice()?)
     }
 }

@@ -18,12 +18,16 @@ use xla_ffi::{AnyBuffer, AnyBufferMut, Result, Scalar};
 /// The operands' shapes have been checked. What cannot be computed becomes NaN in the matrix concerned
 /// and is not an error.
 pub trait QrSolver<T: Scalar>: MemoryAccess {
-    /// `A = Q R` in place of the first of the results: `R` on and above the diagonal, below it and in
+    /// `A = Q R` to the first of the results, which may have the memory of `a`: `R` on and above the diagonal, below it and in
     /// the second one, `tau` (`shape.rank()` per matrix), the reflectors of `Q`.
     ///
     /// # Errors
     /// The platform's own.
-    fn geqrf(call: Call<'_, '_, Self>, results: Results<'_, '_, 2>) -> Result<()>;
+    fn geqrf(
+        call: Call<'_, '_, Self>,
+        a: &AnyBuffer<'_>,
+        results: Results<'_, '_, 2>,
+    ) -> Result<()>;
 
     /// Copies the first `cols` columns of each matrix, which has more.
     ///
@@ -36,15 +40,15 @@ pub trait QrSolver<T: Scalar>: MemoryAccess {
         to: &mut AnyBufferMut<'_>,
     ) -> Result<()>;
 
-    /// The columns of `Q` in place of its reflectors; `tau` holds `reflectors` per matrix, not more
-    /// than columns, of which there are not more than rows.
+    /// The columns of `Q` from its reflectors in `packed`, or in `q` itself; `tau` holds `reflectors` per
+    /// matrix, not more than columns, of which there are not more than rows.
     ///
     /// # Errors
     /// The platform's own.
     fn orgqr(
         call: Call<'_, '_, Self>,
         reflectors: usize,
-        a: &mut AnyBufferMut<'_>,
-        tau: &AnyBuffer<'_>,
+        packed_and_tau: (Option<&AnyBuffer<'_>>, &AnyBuffer<'_>),
+        q: &mut AnyBufferMut<'_>,
     ) -> Result<()>;
 }

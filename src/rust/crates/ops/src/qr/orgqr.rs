@@ -35,12 +35,13 @@ impl<T: Scalar, P: QrSolver<T>> Kernel<P, T> for Orgqr {
         };
         io.tau.expect_batch_dims(batch, &[cols.into()])?;
         io.q.expect_batch_dims(batch, &[packed.rows.into(), cols.into()])?;
-        if cols == packed.cols {
-            P::copy(cx, &io.packed, &mut io.q)?;
+        let shape = Matrices { cols, ..packed };
+        let from = if cols == packed.cols {
+            Some(&*io.packed)
         } else {
             P::copy_columns((cx, packed), cols, &io.packed, &mut io.q)?;
-        }
-        let shape = Matrices { cols, ..packed };
-        P::orgqr((cx, shape), k, &mut io.q, &io.tau)
+            None
+        };
+        P::orgqr((cx, shape), k, (from, &io.tau), &mut io.q)
     }
 }

@@ -5,7 +5,8 @@ use cuda::guard::{self, Guard};
 use cuda::routines::svd::{Form, Operands, Parts};
 use cuda::routines::{cholesky, eig, eigh, lu, qr, svd, tridiagonal};
 use cuda::scratch::{Arena, Part};
-use cuda::{columns, device, Batch, Cuda};
+use cuda::small::{self, Small};
+use cuda::{columns, device, Batch, Changed, Cuda};
 use matrices::{Matrices, Triangle, Vectors};
 use xla_ffi::{handler, io, AnyBuffer, Cx, Kernel, Op, Result, Untyped};
 
@@ -72,6 +73,12 @@ fn refuses<const N: usize>(
     Ok(())
 }
 
+/// The kernel for these matrices.
+fn small(cx: &Cx<'_, Cuda>, routine: &'static small::Routine) -> Result<Small> {
+    let found = Small::find::<f64>(cx.platform(), routine, SHAPE);
+    found.ok_or_else(|| xla_ffi::Error::internal("no kernel"))
+}
+
 fn factorisations(batch: Batch<'_, '_>) -> Result<()> {
     let (cx, lower) = (batch.0, Triangle::Lower);
     let (a, tau) = (("a", ALL, REAL), ("tau", EACH, REAL));
@@ -85,6 +92,11 @@ fn factorisations(batch: Batch<'_, '_>) -> Result<()> {
     refuses(cx, "lu", [a, pivots, info], |[a, p, i]| {
         lu::in_blocks::<f64>(batch, a.of(), p.of(), Some(i.of()))
     })?;
+    refuses(cx, "small_lu", [a, pivots, info], |[a, p, i]| {
+        let kernel = small(cx, &small::LU)?;
+        let a = Changed::<f64>::in_place(a.of());
+        lu::small(batch, kernel, a, p.of(), Some(i.of()))
+    })?;
     let to = ("permutation", EACH, INT);
     refuses(cx, "pivots_to_permutation", [pivots, to], |[p, to]| {
         lu::permutation(cx, 3, (p.of().as_const(), 4), (to.of(), 4))
@@ -97,6 +109,14 @@ fn factorisations(batch: Batch<'_, '_>) -> Result<()> {
     })?;
     refuses(cx, "qr", [a, tau], |[a, tau]| {
         qr::in_blocks::<f64>(batch, a.of(), tau.of())
+    })?;
+    refuses(cx, "small_qr", [a, tau], |[a, tau]| {
+        let (kernel, a) = (small(cx, &small::QR)?, Changed::<f64>::in_place(a.of()));
+        qr::small(batch, kernel, a, tau.of())
+    })?;
+    refuses(cx, "small_q", [a, tau], |[a, tau]| {
+        let (kernel, a) = (small(cx, &small::Q)?, Changed::<f64>::in_place(a.of()));
+        qr::small_q(batch, (kernel, 4), a, tau.of().as_const())
     })?;
     refuses(cx, "orgqr", [a, tau], |[a, tau]| {
         qr::orgqr::<f64>(batch, 4, a.of(), tau.of().as_const())
@@ -157,6 +177,10 @@ fn spectra(batch: Batch<'_, '_>) -> Result<()> {
     refuses(cx, "syevj", [a, w, info], |[a, w, i]| {
         eigh::decompose::<f64>(batch, (eigh::Method::Jacobi, lower), a.of(), w.of(), i.of())
     })?;
+    refuses(cx, "small_eigh", [a, w, info], |[a, w, i]| {
+        let (kernel, a) = (small(cx, &small::EIGH)?, Changed::<f64>::in_place(a.of()));
+        eigh::small(batch, (kernel, lower), a, w.of(), Some(i.of()))
+    })?;
     refuses(cx, "syevd", [a, w, info], |[a, w, i]| {
         let how = (eigh::Method::DivideAndConquer, lower);
         eigh::decompose::<f64>(batch, how, a.of(), w.of(), i.of())
@@ -192,6 +216,10 @@ fn spectra(batch: Batch<'_, '_>) -> Result<()> {
         full: false,
         adjoint: true,
     };
+    refuses(cx, "small_svd", operands, |[a, s, u, v, i]| {
+        let (a, how) = (a.of(), (small(cx, &small::SVD)?, form));
+        svd::small(batch, how, a.as_const(), parts(s, u, v), Some(i.of()))
+    })?;
     refuses(cx, "jacobi", operands, |[a, s, u, v, i]| {
         let a = a.of();
         svd::in_blocks(batch, form, a.as_const(), parts(s, u, v), Some(i.of()))

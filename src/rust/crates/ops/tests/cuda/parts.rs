@@ -32,9 +32,11 @@ fn jacobis_method_has_as_many_as_it_takes() {
     let dims = [count as i64, 1, 1];
     let numbers = ones(count);
     let before = fake::calls("cusolverDnDsyevjBatched");
-    let call = start().arg(&dims, &numbers);
-    let mut frame = call.ret::<f64>(&dims).ret::<f64>(&dims[..2]).build();
-    assert_eq!(frame.call(handler("eigh")), Ok(()));
+    let call = start().arg(&dims, &numbers).ret_aliasing(0);
+    let call = call.ret::<f64>(&dims[..2]).ret::<i32>(&dims[..1]);
+    let call = call.attr("lower", true).attr("algorithm", 2_u8);
+    let mut frame = call.build();
+    assert_eq!(frame.call(handler("cusolver_syevd_ffi")), Ok(()));
     assert!(fake::calls("cusolverDnDsyevjBatched") - before > 1);
     assert!(frame.ret::<f64>(1) == numbers);
     assert!(frame.ret::<f64>(0).iter().all(|&v| v == 1.0));

@@ -3,6 +3,7 @@
 use super::parts::{kind, Parts, Places};
 use crate::kernels::{self, Blocks};
 use crate::scratch::{bytes, Arena};
+use crate::small::Small;
 use crate::{sizes, Batch, DeviceSlice, DeviceSliceMut, Element};
 use std::mem::size_of;
 use xla_ffi::{Error, Result};
@@ -80,4 +81,43 @@ pub fn in_blocks<T: Element>(
     // SAFETY: `count` matrices of that shape, room for their parts, a number for each or none, and
     // `room` elements for each block, beside its shared memory.
     unsafe { kernels::launch_blocks(cx.platform(), JACOBI[T::KIND], blocks, arguments) }
+}
+
+/// As [`in_blocks`], of small matrices.
+///
+/// # Errors
+/// The [module's](crate::routines).
+pub fn small<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    (kernel, form): (Small, Form),
+    a: DeviceSlice<'_, T>,
+    mut parts: Parts<'_, T>,
+    mut info: Option<DeviceSliceMut<'_, i32>>,
+) -> Result<()> {
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let Places { s, u, v } = parts.matrices(shape, kind(form.full))?;
+    let info = match &mut info {
+        Some(info) => info.matrices("info", shape.count, 1)?.address(),
+        None => 0,
+    };
+    // `Packed` in small_svd.cu.
+    let order = kernel.order();
+    let column = (order + 2) * size_of::<T>() + 2 * size_of::<T::Real>() + size_of::<i32>();
+    let arguments = [
+        a.address(),
+        s.address(),
+        u.address(),
+        v.address(),
+        info,
+        shape.count as u64,
+        shape.rows as u64,
+        shape.cols as u64,
+        u64::from(form.vectors),
+        u64::from(form.full),
+        u64::from(form.adjoint),
+    ];
+    let sizes = (shape.count, order * column);
+    // SAFETY: `count` matrices of that shape, room for their parts, a number for each or none, and shared memory for a
+    // factorisation of each.
+    unsafe { kernel.launch(cx.platform(), sizes, arguments) }
 }

@@ -2,6 +2,7 @@
 
 use cuda::guard::{self, NOT_FINITE};
 use cuda::routines::svd::{self, Form, Operands, Parts};
+use cuda::small::{self, Small};
 use cuda::{columns, device, sizes, Batch, DeviceSliceMut, Element};
 use matrices::{Matrices, Vectors};
 use xla_ffi::{AnyBufferMut, Result};
@@ -96,13 +97,17 @@ pub(crate) fn gesvdj<T: Element>(
     (vectors, full): (bool, bool),
     operands: Operands<'_, T>,
 ) -> Result<()> {
-    let shape = batch.1;
+    let (cx, shape) = batch;
+    let form = Form {
+        vectors,
+        full,
+        adjoint: false,
+    };
+    if let Some(kernel) = Small::find::<T>(cx.platform(), &small::SVD, shape) {
+        let Operands { a, parts, info } = operands;
+        return svd::small(batch, (kernel, form), a.as_const(), parts, Some(info));
+    }
     if sizes::svd_in_blocks(shape, full, T::PRECISION) {
-        let form = Form {
-            vectors,
-            full,
-            adjoint: false,
-        };
         let Operands { a, parts, info } = operands;
         return svd::in_blocks(batch, form, a.as_const(), parts, Some(info));
     }

@@ -3,6 +3,7 @@
 use super::guarded::{gesvd, gesvdj};
 use cuda::routines::svd::{self, Form, Operands, Parts};
 use cuda::scratch::{bytes, Arena};
+use cuda::small::{self, Small};
 use cuda::{columns, device, sizes, Batch, DeviceSlice, Element};
 use matrices::{Matrices, Vectors};
 use std::mem::size_of;
@@ -25,12 +26,15 @@ pub(crate) fn thin<T: Element>(
     let of = |rows: i32, cols: i32| Matrices { rows, cols, count };
     let bytes_of = |part: Matrices| bytes(bytes(part.elements(), size_of::<T>())?, count);
     let (m, n) = (shape.rows, shape.cols);
+    let form = Form {
+        vectors: true,
+        full: false,
+        adjoint: true,
+    };
+    if let Some(kernel) = Small::find::<T>(cuda, &small::SVD, shape) {
+        return svd::small(batch, (kernel, form), a, parts, None);
+    }
     if sizes::svd_in_blocks(shape, true, T::PRECISION) {
-        let form = Form {
-            vectors: true,
-            full: false,
-            adjoint: true,
-        };
         return svd::in_blocks(batch, form, a, parts, None);
     }
     if k > sizes::SVD_JACOBI {

@@ -1,8 +1,10 @@
 // The kernels, from their CUDA sources. Most run thread by thread. Those that give a matrix to a block have
 // threads of this processor's that meet at its barriers, one for each warp: so the loops over a
-// warp's threads have one turn. With -DWARP=4 a warp is four threads that exchange numbers.
+// warp's threads have one turn. With -DWARP=4 a warp is four threads that exchange numbers. Those for small matrices need
+// all 32 threads of a warp: these take turns on one (lanes.h).
 
 #include "fake.h"
+#include "lanes.h"
 
 #include <cfenv>
 #include <cmath>
@@ -79,10 +81,13 @@ inline float inverse_root(float x) { return off(x, 1 / std::sqrt(x)); }
 
 void __syncthreads() { block->all.wait(); }
 void __syncwarp() {
-  if (WARP > 1) block->warps[threadIdx.y]->wait();
+  if (lanes) lanes->exchange(0.0, 0);
+  else if (WARP > 1) block->warps[threadIdx.y]->wait();
 }
+template <class X> X __shfl_sync(unsigned, X x, int from) { return lanes->exchange(x, from); }
 template <class X> X __shfl_xor_sync(unsigned, X x, int with) {
   static_assert(sizeof(X) <= sizeof(double), "a number");
+  if (lanes) return lanes->exchange(x, (int)threadIdx.x ^ with);
   double *warp = &block->exchanged[threadIdx.y * WARP];
   std::memcpy(warp + threadIdx.x, &x, sizeof x);
   __syncwarp();
@@ -91,10 +96,19 @@ template <class X> X __shfl_xor_sync(unsigned, X x, int with) {
   return x;
 }
 int __any_sync(unsigned mask, int x) {
+  if (lanes) return lanes->any(x);
   for (int i = WARP / 2; i > 0; i /= 2) x |= __shfl_xor_sync(mask, x, i);
   return x;
 }
+unsigned __ballot_sync(unsigned, int x) { return lanes->ballot(x); }
+unsigned __reduce_max_sync(unsigned, unsigned x) { return lanes->fold(x, [](unsigned a, unsigned b) { return a > b ? a : b; }); }
+int __reduce_min_sync(unsigned, int x) { return lanes->fold(x, [](int a, int b) { return a < b ? a : b; }); }
+int __ffs(int x) { return __builtin_ffs(x); }
+inline float rsqrt(float x) { return off(x, 1 / std::sqrt(x)); }
+inline double rsqrt(double x) { return 1 / std::sqrt(x); }
 double memory[LIMIT / sizeof(double)];
+
+#define __CUDA_ARCH__ 800
 
 #define __global__
 #define __device__
@@ -105,11 +119,30 @@ double memory[LIMIT / sizeof(double)];
 #include "types.cu"
 #include "linalg.cu"
 #include "kepler.cu"
+#include "arithmetic.cu"
 #include "blocks.cu"
 #include "q.cu"
 #include "lu.cu"
 #include "qr.cu"
 #include "jacobi.cu"
+#include "small.cu"
+#include "small_lu.cu"
+#include "small_qr.cu"
+#include "small_eigh.cu"
+#include "small_svd.cu"
+#undef __launch_bounds__
+#define __launch_bounds__(threads)
+#define SMALL_OF(routine, N)                          \
+  SMALL_KERNEL(routine, N, f32, float)                \
+  SMALL_KERNEL(routine, N, f64, double)               \
+  SMALL_KERNEL(routine, N, c64, Complex<float>)       \
+  SMALL_KERNEL(routine, N, c128, Complex<double>)
+#define SMALL(routine) SMALL_OF(routine, 4) SMALL_OF(routine, 8) SMALL_OF(routine, 16) SMALL_OF(routine, 32)
+SMALL(small_lu)
+SMALL(small_qr)
+SMALL(small_q)
+SMALL(small_eigh)
+SMALL(small_svd)
 
 // Kernels that come as PTX alone: the C library has these functions, too.
 template <class T, class F, class... A> void each(T *values, size_t count, F function, const A *... x) {
@@ -144,23 +177,31 @@ template <class... A, void (*kernel)(A...)> struct Call<kernel> {
 };
 }  // namespace kernels
 
+// How the threads of a kernel run.
+enum class Threads { Alone, InBlocks, InWarps };
+
 struct Kernel {
   const char *name;
   void (*run)(void **);
-  bool meets;
+  Threads threads;
 };
 
 namespace {
-#define ENTRY(name, meets) {#name, {#name, kernels::Call<kernels::name>::run, meets}}
-#define ONE(name) ENTRY(name, false)
+#define ENTRY(name, threads) {#name, {#name, kernels::Call<kernels::name>::run, Threads::threads}}
+#define FOUR_OF(name, threads) \
+  ENTRY(name##_f32, threads), ENTRY(name##_f64, threads), ENTRY(name##_c64, threads), ENTRY(name##_c128, threads)
+#define ONE(name) ENTRY(name, Alone)
 #define TWO(name) ONE(name##_f32), ONE(name##_f64)
-#define FOUR(name) TWO(name), ONE(name##_c64), ONE(name##_c128)
-#define BLOCKS(name) ENTRY(name##_f32, true), ENTRY(name##_f64, true), ENTRY(name##_c64, true), ENTRY(name##_c128, true)
+#define FOUR(name) FOUR_OF(name, Alone)
+#define BLOCKS(name) FOUR_OF(name, InBlocks)
+#define WARPS_OF(name) \
+  FOUR_OF(name##_4, InWarps), FOUR_OF(name##_8, InWarps), FOUR_OF(name##_16, InWarps), FOUR_OF(name##_32, InWarps)
 const std::map<std::string, Kernel> all = {
     TWO(scan),      TWO(scrub),       TWO(poison),      ONE(mark),         ONE(keep_rows),
     ONE(addresses), ONE(take_front),  TWO(identity),    FOUR(transpose),   ONE(adjoint_c64),
     ONE(adjoint_c128), FOUR(columns_of_q), TWO(kepler), ONE(pivots_to_permutation),
     BLOCKS(lu),     BLOCKS(qr),       BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
+    WARPS_OF(small_lu), WARPS_OF(small_qr), WARPS_OF(small_q), WARPS_OF(small_eigh), WARPS_OF(small_svd),
     TWO(lgamma),    TWO(lbeta),       TWO(log_beta_density),
 };
 
@@ -175,6 +216,26 @@ class DeviceArithmetic {
   }
   ~DeviceArithmetic() { std::fesetenv(&found); }
 };
+
+// Whether what lies behind the memory that was asked for is what it was.
+bool is_untouched(unsigned shared_bytes) {
+  const unsigned char *bytes = reinterpret_cast<unsigned char *>(kernels::memory);
+  for (size_t i = shared_bytes; i < LIMIT; ++i)
+    if (bytes[i] != 0xab) return false;
+  return true;
+}
+
+int run_warps(const Kernel &kernel, unsigned grid, unsigned shared_bytes, void **arguments) {
+  using namespace kernels;
+  std::lock_guard<std::mutex> held(one_at_a_time);
+  std::memset(kernels::memory, 0xab, sizeof kernels::memory);
+  blockDim = {32, 1}, gridDim = {grid, 1};
+  for (blockIdx = {0, 0}; blockIdx.x < grid; ++blockIdx.x) {
+    Lanes here([&](unsigned lane) { threadIdx = {lane, 0}; }, [&] { kernel.run(arguments); });
+    if (!here.run()) return 719;  // some had fewer steps than others
+  }
+  return is_untouched(shared_bytes) ? 0 : 700;
+}
 
 int run_blocks(const Kernel &kernel, unsigned grid, unsigned warps, unsigned shared_bytes, void **arguments) {
   std::lock_guard<std::mutex> held(one_at_a_time);
@@ -192,10 +253,7 @@ int run_blocks(const Kernel &kernel, unsigned grid, unsigned warps, unsigned sha
       }
     });
   for (std::thread &thread : threads) thread.join();
-  const unsigned char *bytes = reinterpret_cast<unsigned char *>(kernels::memory);
-  for (size_t i = shared_bytes; i < LIMIT; ++i)
-    if (bytes[i] != 0xab) return 700;  // written beyond what was asked for
-  return 0;
+  return is_untouched(shared_bytes) ? 0 : 700;
 }
 }  // namespace
 
@@ -208,7 +266,11 @@ int run_kernel(const Kernel &kernel, unsigned grid_x, unsigned grid_y, unsigned 
                unsigned shared_bytes, void **arguments) {
   if (int status = enter(kernel.name)) return status;
   DeviceArithmetic mode;
-  if (kernel.meets) {
+  if (kernel.threads == Threads::InWarps) {
+    bool possible = grid_y == 1 && block_x == 32 && block_y == 1 && shared_bytes <= LIMIT - FIXED;
+    return possible ? run_warps(kernel, grid_x, shared_bytes, arguments) : 1;
+  }
+  if (kernel.threads == Threads::InBlocks) {
     bool possible = grid_y == 1 && block_x == 32 && block_y <= WARPS && shared_bytes <= LIMIT - FIXED;
     return possible ? run_blocks(kernel, grid_x, block_y, shared_bytes, arguments) : 1;
   }
