@@ -91,7 +91,10 @@ print.xlaffi_type <- function(x, ...) {
 # As in error messages: `f64(2, 3)`.
 type_text <- function(x) if (is_token(x)) "token" else sprintf("%s%s", x@dtype, shape_text(x@shape))
 
-shape_text <- function(shape) sprintf("(%s)", toString(shape))
+shape_text <- function(shape) {
+  if (is.double(shape)) shape <- format(shape, scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
+  sprintf("(%s)", toString(shape))
+}
 
 same_type <- function(x, y) identical(x@dtype, y@dtype) && identical(x@shape, y@shape)
 

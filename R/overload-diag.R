@@ -96,7 +96,7 @@ outer_of <- function(x, y, f, shown, call, ...) {
   y <- as_value(y, "Y", call = call)
   sizes <- as.integer(c(length(y), length(x)))
   spread <- function(part, axis) {
-    reshaped(broadcast(as_column(part), sizes, axis), as.integer(prod(sizes)))
+    reshaped(broadcast(as_column(part), sizes, axis), flat_length(sizes))
   }
   z <- f(spread(x, 2L), spread(y, 1L), ...)
   dim <- c(dim_of(x), dim_of(y))

@@ -89,7 +89,13 @@ check_per_axis <- function(x, name, rank, call = rlang::caller_env()) {
 }
 
 # All elements in R's order, the first axis running fastest, as a value of rank 1.
-as_column <- function(x) reshaped(reversed_axes(x), as.integer(prod(x@shape)))
+as_column <- function(x) reshaped(reversed_axes(x), flat_length(x@shape))
+
+# The length of one axis with all elements. More than R's integers count stays a double, which no type takes.
+flat_length <- function(shape) {
+  count <- prod(shape)
+  if (count <= .Machine$integer.max) as.integer(count) else count
+}
 
 # A value of rank 1 filled into the dimensions `dim` in R's order.
 from_column <- function(x, dim) reversed_axes(reshaped(x, rev(as.integer(dim))))

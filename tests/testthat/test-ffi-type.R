@@ -22,6 +22,7 @@ test_that("arrays that no memory holds are refused where they are written", {
     function() xla_jit(function(x) hlo_iota("i8", c(65536, 65536, 65536, 65536)))(1),
     function() xla_jit(function(x) hlo_constant(1, shape = c(most, most)))(1),
     function() xla_jit(function(x) hlo_pad(x, low = most, high = most))(1),
+    function() xla_jit(function(x) outer(x, x))(numeric(5e4)),
     function() xla_jit(function(x) hlo_concatenate(hlo_broadcast(x, most), hlo_broadcast(x, most)))(1)
   )
   for (call in calls) {

@@ -16,7 +16,7 @@ findings <- 0L
 calls <- 0L
 end <- proc.time()[["elapsed"]] + seconds
 # Seeds of the tests come first.
-at <- seed * 1000000L
+at <- as.integer((seed * 1e6) %% 2^30)
 while (proc.time()[["elapsed"]] < end) {
   at <- at + 1L
   calls <- calls + 1L

@@ -47,6 +47,15 @@ pub(crate) fn one_by_one(
     (0..count).try_for_each(|i| status::cusolver(routine, run(i)))
 }
 
+/// Where the infos of `count` matrices are; 0 where nobody wants them.
+///
+/// # Errors
+/// There are fewer.
+pub(crate) fn infos(info: &mut Option<DeviceSliceMut<'_, i32>>, count: usize) -> Result<u64> {
+    info.as_mut()
+        .map_or(Ok(0), |info| Ok(info.matrices("info", count, 1)?.address()))
+}
+
 /// Memory for the addresses of as many matrices, `N` times.
 ///
 /// # Errors

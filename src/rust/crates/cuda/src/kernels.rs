@@ -1,14 +1,12 @@
 //! Our own kernels: compiled for the device by NVRTC when one is first launched, or by the driver
 //! from PTX where NVRTC is missing or does not know the device.
 
-use super::nvrtc::{self, Source};
+use super::modules::{compiled, function, module, Kernel};
 use super::sys::Driver;
 use super::{status, Cuda};
-use std::collections::{HashMap, HashSet};
-use std::ffi::{c_int, c_void, CString};
+use std::ffi::c_void;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
-use xla_ffi::{Code, Error, Result};
+use xla_ffi::{Error, Result};
 
 /// Kernels that are compiled together, when the first of them is launched.
 pub(crate) struct Program {
@@ -70,26 +68,8 @@ macro_rules! for_kinds {
 }
 pub(crate) use for_kinds;
 
-/// Set to `ptx`, it keeps NVRTC out.
-pub const VARIABLE: &str = "XLAFFI_CUDA_KERNELS";
-
 /// Threads of a block.
 const BLOCK: usize = 256;
-
-/// `CU_STREAM_CAPTURE_MODE_RELAXED`.
-const RELAXED: c_int = 2;
-
-/// Functions by context and name, and modules by context and program. Kept for good, as [`super::pool`] keeps
-/// handles.
-#[derive(Default)]
-struct Loaded {
-    modules: HashMap<(usize, &'static str), usize>,
-    functions: HashMap<(usize, &'static str), usize>,
-    /// Kernels that could not be loaded, among those that [`is_there`] was asked for.
-    missing: HashSet<(usize, &'static str)>,
-}
-
-static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 
 /// Runs a kernel over `count` matrices of `size` elements (or 1 of `size`), each argument being
 /// passed as 64 bits. Nothing is launched where there are no elements.
@@ -150,13 +130,6 @@ pub(crate) unsafe fn launch_blocks<const N: usize>(
     unsafe { started(cuda, &BLOCKS.kernel(name), sizes, arguments) }
 }
 
-/// A kernel, the module that it is in, and what loads that where it is asked for first.
-pub(crate) struct Kernel<'l> {
-    pub(crate) name: &'static str,
-    pub(crate) module: &'static str,
-    pub(crate) load: &'l dyn Fn(&Driver) -> Result<usize>,
-}
-
 impl Program {
     /// One of its kernels.
     pub(crate) fn kernel(&'static self, name: &'static str) -> Kernel<'static> {
@@ -206,77 +179,6 @@ pub(crate) unsafe fn started<const N: usize>(
     status::driver("LaunchKernel", launched)
 }
 
-/// Whether there is such a kernel, which is compiled and loaded if it was not. What failed is not tried again.
-pub(crate) fn is_there(cuda: &Cuda, kernel: &Kernel<'_>) -> bool {
-    let key = (cuda.context, kernel.name);
-    let is_missing = |loaded: &Option<Loaded>| {
-        let missing = loaded.as_ref().map(|loaded| loaded.missing.contains(&key));
-        missing.unwrap_or(false)
-    };
-    if is_missing(&LOADED.lock().unwrap_or_else(PoisonError::into_inner)) {
-        return false;
-    }
-    let found = function(cuda, kernel).is_ok();
-    if !found {
-        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-        loaded
-            .get_or_insert_with(Loaded::default)
-            .missing
-            .insert(key);
-    }
-    found
-}
-
-/// The kernel in the call's context.
-fn function(cuda: &Cuda, kernel: &Kernel<'_>) -> Result<usize> {
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    let loaded = loaded.get_or_insert_with(Loaded::default);
-    if let Some(&function) = loaded.functions.get(&(cuda.context, kernel.name)) {
-        return Ok(function);
-    }
-    let function = relaxed(cuda.driver, || loaded.look_up(cuda, kernel))?;
-    loaded
-        .functions
-        .insert((cuda.context, kernel.name), function);
-    Ok(function)
-}
-
-impl Loaded {
-    /// A kernel that nobody has asked for yet.
-    fn look_up(&mut self, cuda: &Cuda, kernel: &Kernel<'_>) -> Result<usize> {
-        let (driver, key) = (cuda.driver, (cuda.context, kernel.module));
-        let module = match self.modules.get(&key) {
-            Some(&module) => module,
-            None => {
-                let module = (kernel.load)(driver)?;
-                self.modules.insert(key, module);
-                module
-            }
-        };
-        let symbol = CString::new(kernel.name).unwrap_or_default();
-        let mut function: *mut c_void = ptr::null_mut();
-        // SAFETY: `function` is where the answer goes, the module is loaded in this context.
-        let found = unsafe {
-            (driver.module_get_function)(&mut function, module as *mut c_void, symbol.as_ptr())
-        };
-        status::driver("ModuleGetFunction", found).map(|()| function as usize)
-    }
-}
-
-/// Runs `f` while this thread may do what a recording of a CUDA graph would forbid: a module and,
-/// since CUDA loads lazily, each of its kernels take memory when they are first asked for.
-pub(crate) fn relaxed<R>(driver: &Driver, f: impl FnOnce() -> R) -> R {
-    let mut mode = RELAXED;
-    // SAFETY: `mode` goes in and comes out.
-    let exchanged = unsafe { (driver.thread_exchange_stream_capture_mode)(&mut mode) } == 0;
-    let result = f();
-    if exchanged {
-        // SAFETY: as above; the mode is the one that was there before.
-        unsafe { (driver.thread_exchange_stream_capture_mode)(&mut mode) };
-    }
-    result
-}
-
 /// A program's kernels as a module of the current context.
 fn load(driver: &Driver, program: &Program) -> Result<usize> {
     compiled(driver, program.source).or_else(|first| {
@@ -287,37 +189,6 @@ fn load(driver: &Driver, program: &Program) -> Result<usize> {
             )
         })
     })
-}
-
-/// A source as a module of the current context, in machine code for its device.
-///
-/// # Errors
-/// There is no NVRTC, or it is kept out; it refuses; the driver's.
-pub(crate) fn compiled(driver: &Driver, text: &str) -> Result<usize> {
-    if std::env::var_os(VARIABLE).is_some_and(|value| value == "ptx") {
-        return Err(Error::new(
-            Code::FailedPrecondition,
-            format!("{VARIABLE} is \"ptx\""),
-        ));
-    }
-    let architecture = nvrtc::architecture(driver)?;
-    let source = Source {
-        name: "xlaffi.cu",
-        text,
-        headers: &[],
-    };
-    let cubin = nvrtc::compile(&source, &architecture, &[])?;
-    module(driver, cubin.as_ptr().cast())
-}
-
-/// Loads code for good; `image` is a cubin, or PTX that ends in NUL.
-pub(crate) fn module(driver: &Driver, image: *const c_void) -> Result<usize> {
-    let mut module: *mut c_void = ptr::null_mut();
-    // SAFETY: `module` is where the answer goes, the image is complete.
-    status::driver("ModuleLoadData", unsafe {
-        (driver.module_load_data)(&mut module, image)
-    })?;
-    Ok(module as usize)
 }
 
 /// CRC-32, as zlib has it.

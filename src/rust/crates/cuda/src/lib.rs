@@ -20,6 +20,7 @@ mod kernels;
 pub mod libraries;
 pub mod loader;
 mod memory;
+mod modules;
 pub mod nvrtc;
 mod pool;
 pub mod raw;

@@ -1,7 +1,8 @@
 //! Kernels that come as PTX and are loaded one by one, each with the functions and tables that it needs: the special
 //! functions, of which the driver compiles one in up to a second and all of them in minutes.
 
-use crate::kernels::{module, started, Kernel};
+use crate::kernels::started;
+use crate::modules::{module, Kernel};
 use crate::Cuda;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;

@@ -2,7 +2,8 @@
 //! order and one element type: that takes a second, all of them a minute. Only NVRTC can do so; where it is missing, what
 //! is for larger matrices takes small ones, too.
 
-use crate::kernels::{self, Kernel};
+use crate::kernels;
+use crate::modules::{self, Kernel};
 use crate::sys::Driver;
 use crate::{sizes, Cuda, Element};
 use matrices::Matrices;
@@ -78,7 +79,7 @@ impl Small {
             at: (order, T::KIND),
         };
         let load = |driver: &Driver| small.load(driver);
-        kernels::is_there(cuda, &small.kernel(&load)).then_some(small)
+        modules::is_there(cuda, &small.kernel(&load)).then_some(small)
     }
 
     /// How many threads have a matrix, and how many columns they have room for.
@@ -103,7 +104,8 @@ impl Small {
         }
     }
 
-    fn load(&self, driver: &Driver) -> Result<usize> {
+    /// The kernel's source.
+    fn text(&self) -> String {
         const TYPES: [&str; 4] = [
             "f32, float",
             "f64, double",
@@ -112,8 +114,11 @@ impl Small {
         ];
         let (source, name) = (self.routine.source, self.routine.name);
         let (order, types) = (self.order(), TYPES[self.at.1]);
-        let text = format!("{source}SMALL_KERNEL({name}, {order}, {types})\n");
-        kernels::compiled(driver, &text)
+        format!("{source}SMALL_KERNEL({name}, {order}, {types})\n")
+    }
+
+    fn load(&self, driver: &Driver) -> Result<usize> {
+        modules::compiled(driver, &self.text())
     }
 
     /// Runs the kernel for `count` matrices, each argument being passed as 64 bits, with so many bytes of shared memory
@@ -136,5 +141,47 @@ impl Small {
         let load = |driver: &Driver| self.load(driver);
         // SAFETY: as promised.
         unsafe { kernels::started(cuda, &self.kernel(&load), sizes, arguments) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nvrtc::{self, Source};
+
+    #[test]
+    #[ignore = "needs NVRTC in XLAFFI_CUDA_PATH"]
+    fn nvrtc_takes_every_kernel() {
+        for routine in [&LU, &QR, &Q, &EIGH, &SVD] {
+            for (order, kind) in
+                (0..ORDERS.len()).flat_map(|order| [(order, 0), (order, 1), (order, 2), (order, 3)])
+            {
+                let rows = ORDERS[order] as i32;
+                let shape = Matrices {
+                    count: 1,
+                    rows,
+                    cols: rows,
+                };
+                if !sizes::is_small(shape, kind) {
+                    continue;
+                }
+                let small = Small {
+                    routine,
+                    at: (order, kind),
+                };
+                let text = small.text();
+                let source = Source {
+                    name: "small.cu",
+                    text: &text,
+                    headers: &[],
+                };
+                // The search of newer processors is not in older ones.
+                for architecture in ["sm_90", "compute_75"] {
+                    if let Err(refused) = nvrtc::compile(&source, architecture, &[]) {
+                        panic!("{} {rows} {kind} {architecture}: {refused}", routine.name);
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A program with one kernel that is not this package's: its source, code that was made of it
 //! before, and how it is launched.
 
-use super::kernels::{module, relaxed};
+use super::modules::{module, relaxed};
 use super::nvrtc::{self, Refused, Source};
 use super::{status, Cuda};
 use std::ffi::{c_int, c_void};

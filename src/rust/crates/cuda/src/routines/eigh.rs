@@ -1,7 +1,7 @@
 //! Eigenvalues of Hermitian matrices: `A = V diag(w) Vᴴ`, `w` ascending; `a` becomes `V`, `info` is as
 //! LAPACK has it.
 
-use crate::batched::{count_of, in_parts, one_by_one};
+use crate::batched::{count_of, in_parts, infos, one_by_one};
 use crate::handles::Solver;
 use crate::memory::MutMatrices;
 use crate::routines::order;
@@ -73,10 +73,7 @@ pub fn small<T: Element>(
     let n = order(shape)?;
     let [from, to] = a.addresses(shape)?;
     let w = w.matrices("w", shape.count, n as usize)?;
-    let info = match &mut info {
-        Some(info) => info.matrices("info", shape.count, 1)?.address(),
-        None => 0,
-    };
+    let info = infos(&mut info, shape.count)?;
     let arguments = [
         from,
         to,

@@ -1,6 +1,6 @@
 //! LU factorisation.
 
-use crate::batched::{address_lists, count_of, list_addresses, one_by_one};
+use crate::batched::{address_lists, count_of, infos, list_addresses, one_by_one};
 use crate::kernels::{self, Blocks};
 use crate::routines::order;
 use crate::scratch::Elements;
@@ -88,10 +88,7 @@ pub fn in_blocks<T: Element>(
 ) -> Result<()> {
     let a = a.matrices("a", shape.count, shape.elements())?;
     let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
-    let info = match &mut info {
-        Some(info) => info.matrices("info", shape.count, 1)?.address(),
-        None => 0,
-    };
+    let info = infos(&mut info, shape.count)?;
     let matrix = shape.elements() * size_of::<T>();
     let near = matrix <= sizes::SHARED;
     let blocks = Blocks {
@@ -126,10 +123,7 @@ pub fn small<T: Element>(
 ) -> Result<()> {
     let [from, to] = a.addresses(shape)?;
     let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
-    let info = match &mut info {
-        Some(info) => info.matrices("info", shape.count, 1)?.address(),
-        None => 0,
-    };
+    let info = infos(&mut info, shape.count)?;
     let arguments = [
         from,
         to,

@@ -1,6 +1,7 @@
 //! By Jacobi's method in a kernel of our own, a block of threads for each matrix.
 
 use super::parts::{kind, Parts, Places};
+use crate::batched::infos;
 use crate::kernels::{self, Blocks};
 use crate::scratch::{bytes, Arena};
 use crate::small::Small;
@@ -40,10 +41,7 @@ pub fn in_blocks<T: Element>(
     }
     let a = a.matrices("a", shape.count, shape.elements())?;
     let Places { s, u, v } = parts.matrices(shape, kind(form.full))?;
-    let info = match &mut info {
-        Some(info) => info.matrices("info", shape.count, 1)?.address(),
-        None => 0,
-    };
+    let info = infos(&mut info, shape.count)?;
     let long = m.max(n);
     let columns = if form.full { long } else { short };
     let square = short * short * size_of::<T>();
@@ -96,10 +94,7 @@ pub fn small<T: Element>(
 ) -> Result<()> {
     let a = a.matrices("a", shape.count, shape.elements())?;
     let Places { s, u, v } = parts.matrices(shape, kind(form.full))?;
-    let info = match &mut info {
-        Some(info) => info.matrices("info", shape.count, 1)?.address(),
-        None => 0,
-    };
+    let info = infos(&mut info, shape.count)?;
     // `Packed` in small_svd.cu.
     let order = kernel.order();
     let column = (order + 2) * size_of::<T>() + 2 * size_of::<T::Real>() + size_of::<i32>();
