@@ -77,10 +77,8 @@ template <int N, class T> __device__ inline void next_step(T (&x)[N]) {
   x[N - 1] = first;
 }
 
-// Numbers of the lanes that are not negative, such as sizes; of lanes that are left out, -1.
-
 // The lane that has the largest number, which becomes `best`, and of equal ones that with the lowest `place`, which
-// becomes that.
+// becomes that. Numbers are not negative, such as sizes; a lane that is left out has -1.
 template <int N, class R> __device__ inline int lane_of_largest(R &best, int &place) {
   R largest = largest_of_group<N>(best < R(0) ? R(0) : best);
   // Not the largest: behind all places.

@@ -1,7 +1,7 @@
 // Eigenvalues of Hermitian matrices of up to N rows, N threads each, by one-sided Jacobi: a thread has a column of A + c I,
 // c being so much that all eigenvalues are positive; rotations W make the columns orthogonal. Then they are W times the
 // eigenvalues of A + c I, and W has the eigenvectors of A. The eigenvalues are Rayleigh quotients with A itself, so that
-// those of a diagonal matrix are exact. Rounding is that of c, which is below twice the norm of A.
+// those of a diagonal matrix are exact. Rounding is that of c, which is 1.25 times a norm of A.
 template <int N, class T>
 __device__ void small_eigh(const T *from, T *to, Real<T> *all_values, int *info, i64 count, i64 rows, i64 lower) {
   typedef Real<T> R;
