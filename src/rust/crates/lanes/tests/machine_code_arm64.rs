@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{expect_vector_code, output, Seen, CALLED};
+use common::{expect_vector_code, once, output, Seen, CALLED};
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -99,8 +99,8 @@ fn fused(instruction: &str) -> Option<bool> {
 fn expect_whole(name: &str, instructions: &[&str]) {
     let is = |whole| move |one: &&&str| fused(one) == Some(whole);
     let whole = instructions.iter().filter(is(true)).count();
-    let part = instructions.iter().find(is(false));
-    expect_vector_code(name, whole, part.copied());
+    let mut part = instructions.iter().filter(is(false));
+    expect_vector_code(name, whole, part.nth(once(name)).copied());
 }
 
 #[test]
@@ -113,6 +113,10 @@ fn kernels_are_vector_code() {
     let mut seen = Seen::default();
     let all = functions(&code);
     for (&name, instructions) in &all {
+        // A matrix alone: its numbers are no vectors.
+        if name.contains("Pack<") && !name.contains("dispatch::") {
+            continue;
+        }
         if seen.product(name).is_some() {
             expect_whole(name, instructions);
         }
