@@ -141,13 +141,3 @@ pub fn expect_vector_code(name: &str, whole: usize, other: Option<&str>) {
     assert!(whole > 0, "{name} has no fused operation on whole vectors");
     assert_eq!(other, None, "{name} computes lanes one by one");
 }
-
-/// Operations at most on numbers that are the same in all lanes, which the compiler does once: in reflections of complex
-/// columns.
-pub fn once(name: &str) -> usize {
-    if name.contains("::Syevd<") && name.contains("Complex<") {
-        16
-    } else {
-        0
-    }
-}
