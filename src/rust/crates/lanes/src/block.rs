@@ -36,8 +36,8 @@ pub(crate) fn gather_full<V: Lanes>(matrices: &[V::Float], to: &mut [V]) {
     }
 }
 
-/// As [`gather`], of matrices of `len` elements, of which `parts` that follow one another belong together: `to` is those
-/// from `start + e * step` on of each.
+/// As [`gather`], of matrices of `len` elements, of which `parts` that follow one another belong together: `to` is
+/// those from `start + e * step` on of each.
 #[inline(always)]
 pub(crate) fn gather_strided<V: Lanes>(
     matrices: &[V::Float],

@@ -40,8 +40,9 @@ pub struct Sweep<'a, V> {
     pub(crate) w: &'a [V],
 }
 
-/// A Hermitian matrix, of which the lower triangle is read, and a factor `x`, `len` vectors long: their real parts, then
-/// their imaginary parts, which for `x` begin `stride` vectors later. `x` is 0 in the line of its first row before it.
+/// A Hermitian matrix, of which the lower triangle is read, and a factor `x`, `len` vectors long: their real parts,
+/// then their imaginary parts, which for `x` begin `stride` vectors later. `x` is 0 in the line of its first row
+/// before it.
 #[derive(Clone, Copy, Debug)]
 pub struct Hemv<'a, V> {
     pub(crate) stride: usize,

@@ -238,8 +238,8 @@ fn prepare<V: Lanes>(a: &mut [V]) -> (V, Scale<V>) {
     (bad, scale)
 }
 
-/// Makes the singular values positive; the columns of `v` follow, and are conjugated: `Vᴴ` of a matrix has these as rows,
-/// `U` of its transposed as columns.
+/// Makes the singular values positive; the columns of `v` follow, and are conjugated: `Vᴴ` of a matrix has these as
+/// rows, `U` of its transposed as columns.
 #[inline(always)]
 fn positive<F: Field>(d: &mut [F::Real], v: &mut [F]) {
     for (v, d) in v.chunks_exact_mut(d.len()).zip(&*d) {

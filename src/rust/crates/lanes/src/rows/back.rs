@@ -20,8 +20,8 @@ pub(super) struct Reflections<'a, T> {
     /// 0 where reflection `j` stands in column `j`, and begins in row `j`; 1 where that is in the column before, so
     /// that the first one is none.
     pub(super) before: usize,
-    /// Whether a column of `from` is one of complex numbers, which stands for two reflections, of twice the rows: of it,
-    /// and of it times the imaginary unit.
+    /// Whether a column of `from` is one of complex numbers, which stands for two reflections, of twice the rows: of
+    /// it, and of it times the imaginary unit.
     pub(super) pairs: bool,
     /// A factor for each.
     pub(super) tau: &'a [T],

@@ -1,7 +1,7 @@
-//! Eigenvalues and eigenvectors of one Hermitian matrix, as those of a symmetric one (`eigh.rs`). The tridiagonal matrix
-//! is made real, so its eigenvectors are; a reflection with a real factor is two real ones of columns of twice the rows,
-//! in which real and imaginary parts stand as in complex numbers: `I - tau v vᴴ` is those of `v` and of `i v`, which are
-//! orthogonal.
+//! Eigenvalues and eigenvectors of one Hermitian matrix, as those of a symmetric one (`eigh.rs`). The tridiagonal
+//! matrix is made real, so its eigenvectors are; a reflection with a real factor is two real ones of columns of twice
+//! the rows, in which real and imaginary parts stand as in complex numbers: `I - tau v vᴴ` is those of `v` and
+//! of `i v`, which are orthogonal.
 
 use super::back::{room_for_reflections, Reflections};
 use super::conquer;

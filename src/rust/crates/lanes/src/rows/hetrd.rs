@@ -1,7 +1,7 @@
 //! Householder's reduction of one Hermitian matrix to tridiagonal form, by panels as that of a large symmetric one
-//! (`reduce.rs`). Reflections are `I - tau v vᴴ` with a real `tau`, so what they leave beside the diagonal is complex: a
-//! diagonal matrix of numbers of size 1 makes that real. Real and imaginary parts are matrices of their own, so that
-//! products of real columns serve.
+//! (`reduce.rs`). Reflections are `I - tau v vᴴ` with a real `tau`, so what they leave beside the diagonal is
+//! complex: a diagonal matrix of numbers of size 1 makes that real. Real and imaginary parts are matrices of their
+//! own, so that products of real columns serve.
 
 use super::product::packed;
 use super::reduce::{dots, square, PARTS};

@@ -1,13 +1,13 @@
-//! A reflection `I - tau v vᴴ` of complex numbers with a real factor, `v` beginning with 1: what it makes of a column is a
-//! complex number.
+//! A reflection `I - tau v vᴴ` of complex numbers with a real factor, `v` beginning with 1: what it makes of a column
+//! is a complex number.
 
 use super::reduce::dots;
 use super::reflect::BLOCK;
 use crate::householder::Range;
 use crate::lanes::{Float, Lanes};
 
-/// The reflection of what a column, in two parts, has from `row` on: its element there and the factor. `x`, whose parts are
-/// the halves of it, becomes the vector, 0 in the rows of its first block before it.
+/// The reflection of what a column, in two parts, has from `row` on: its element there and the factor. `x`, whose
+/// parts are the halves of it, becomes the vector, 0 in the rows of its first block before it.
 #[inline(always)]
 pub(super) fn reflection<V: Lanes>(
     column: [&[V]; 2],

@@ -54,7 +54,11 @@ macro_rules! vector {
                 fn scatter(from: &mut [$name], matrices: &mut [$float]) = block::scatter_full if from;
                 fn product(columns: &mut [$name], step: &Product<'_, $name>, work: &mut [$name]) = rows::product if columns;
                 fn follow(columns: &mut [$name], step: &Step<'_, $name>, work: &mut [$name]) = rows::follow if columns;
-                fn substitute(strip: &mut [$name], step: &Substitution<'_, $name>, work: &mut [$name]) = rows::substitute if strip;
+                fn substitute(
+                    strip: &mut [$name],
+                    step: &Substitution<'_, $name>,
+                    work: &mut [$name]
+                ) = rows::substitute if strip;
                 fn reflect(columns: &mut [$name], stride: usize, blocks: &[Block<'_, $name>]) = rows::reflect if columns;
                 fn prepare(
                     panel: &[$name],
