@@ -6,7 +6,7 @@ use matrices::{Complex, Element, Form, Transpose, Triangle, Vectors};
 const N: usize = 3;
 const COUNT: usize = 40;
 
-/// Those that are there for real and complex matrices.
+/// For one dtype.
 fn all<T: Vectorised>() {
     let x = vec![T::ONE; N * N * COUNT];
     let mut a = x.clone();
@@ -64,22 +64,20 @@ fn all<T: Vectorised>() {
             n,
             x: &x,
             y: &mut a,
+            together: ALONE,
         },
         COUNT,
     )
     .expect("memory to work in");
-    std::hint::black_box((a, pivots, info));
+    std::hint::black_box((&a, pivots, info));
+    spectra::<T>(x, a);
 }
 
-/// Those that are there for real matrices only.
-fn real<T: Vectorised + Element<Real = T>>() {
-    let x = vec![T::ONE; N * N * COUNT];
-    let mut a = x.clone();
+fn spectra<T: Vectorised>(x: Vec<T>, mut a: Vec<T>) {
     let [mut u, mut vt] = [x.clone(), x];
-    let mut rest = vec![T::ZERO; N * COUNT];
+    let mut rest = vec![T::Real::ZERO; N * COUNT];
+    let (m, n, triangle) = (N, N, Triangle::Lower);
     let mut info = [0; COUNT];
-    let (m, n) = (N, N);
-    let triangle = Triangle::Lower;
     T::in_lanes(
         eigh::Syevd {
             n,
@@ -116,6 +114,4 @@ fn main() {
     all::<f64>();
     all::<Complex<f32>>();
     all::<Complex<f64>>();
-    real::<f32>();
-    real::<f64>();
 }

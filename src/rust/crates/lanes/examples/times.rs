@@ -75,7 +75,14 @@ impl<T: Vectorised + Element<Real = T>> Batch<T> {
         let trsm = time(count, || {
             a.copy_from_slice(&self.given);
             let (x, y) = (&self.given[..], &mut a[..]);
-            let kernel = triangular::Trsm { form, m, n, x, y };
+            let kernel = triangular::Trsm {
+                form,
+                m,
+                n,
+                x,
+                y,
+                together: ALONE,
+            };
             T::in_lanes(kernel, count).expect("memory to work in");
         });
         [getrf, potrf, trsm]

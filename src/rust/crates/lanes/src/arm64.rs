@@ -6,10 +6,14 @@
 
 use crate::block;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
+use crate::operands::{
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
+    Task,
+};
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions, shared};
 use crate::singular;
+use crate::symmetric;
 use std::arch::aarch64::*;
 use std::ops::{Add, Div, Mul, Range, Sub};
 

@@ -7,7 +7,7 @@ use super::lanes::Lanes;
 #[inline(always)]
 pub(crate) fn gather<V: Lanes>(matrices: &[V::Float], to: &mut [V]) {
     if matrices.len() < V::WIDTH * to.len() {
-        gather_strided(matrices, to.len(), (0, 1), to);
+        gather_strided(matrices, to.len(), (0, 1, 1), to);
     } else if V::WIDTH == 1 {
         V::flat_mut(to).copy_from_slice(matrices);
     } else {
@@ -36,12 +36,13 @@ pub(crate) fn gather_full<V: Lanes>(matrices: &[V::Float], to: &mut [V]) {
     }
 }
 
-/// As [`gather`], of matrices of `len` elements: `to[e]` is element `start + e * step` of each.
+/// As [`gather`], of matrices of `len` elements, of which `parts` that follow one another belong together: `to` is
+/// those from `start + e * step` on of each.
 #[inline(always)]
 pub(crate) fn gather_strided<V: Lanes>(
     matrices: &[V::Float],
     len: usize,
-    from: (usize, usize),
+    from: (usize, usize, usize),
     to: &mut [V],
 ) {
     strided(matrices, len, from, V::flat_mut(to), V::WIDTH);
@@ -52,15 +53,16 @@ pub(crate) fn gather_strided<V: Lanes>(
 fn strided<T: Copy>(
     matrices: &[T],
     len: usize,
-    (start, step): (usize, usize),
+    (start, step, parts): (usize, usize, usize),
     to: &mut [T],
     width: usize,
 ) {
-    for (e, to) in to.chunks_exact_mut(width).enumerate() {
-        let at = start + e * step;
-        to.fill(matrices[at]);
-        for (to, matrix) in to.iter_mut().zip(matrices.chunks_exact(len)) {
-            *to = matrix[at];
+    for (e, to) in to.chunks_exact_mut(parts * width).enumerate() {
+        for (to, at) in to.chunks_exact_mut(width).zip(start + e * step..) {
+            to.fill(matrices[at]);
+            for (to, matrix) in to.iter_mut().zip(matrices.chunks_exact(len)) {
+                *to = matrix[at];
+            }
         }
     }
 }

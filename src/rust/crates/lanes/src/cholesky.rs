@@ -2,9 +2,10 @@
 
 use super::block::{finite, gather, scatter, transpose};
 use super::dtype::InParts;
-use super::field::{Field, FieldOf, Pair};
+use super::field::{Field, FieldOf};
 use super::kernel::{run_by_block, Kernel, Most};
 use super::lanes::{Float, Lanes};
+use super::pair::Pair;
 use super::rows;
 use super::together::Together;
 use super::update::{scale, subtract, subtract_panel, PANEL};

@@ -35,8 +35,8 @@ impl<V: Lanes> Range<V> {
 }
 
 /// The reflection that takes `(alpha, x)` to `(beta, 0)`: returns `beta` and `tau`; `x` becomes the
-/// rest of `v`. `Hᴴ` does; it is `H` where all is real. Where `x` is 0 (and `alpha` real) that is the identity, with `tau` 0. `dlarfg`, with the scaling in
-/// one step.
+/// rest of `v`. `Hᴴ` does; it is `H` where all is real. Where `x` is 0 (and `alpha` real) that is the identity, with
+/// `tau` 0. `dlarfg`, with the scaling in one step.
 #[inline(always)]
 pub(crate) fn reflection<F: Field>(alpha: F, x: &mut [F]) -> (F, F) {
     let any = alpha.re();

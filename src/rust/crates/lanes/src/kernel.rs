@@ -41,6 +41,20 @@ pub trait Kernel<T> {
         unreachable!("a kernel without complex numbers");
     }
 
+    /// As [`alone_in_rows`](Kernel::alone_in_rows), of complex matrices: all that are not computed in blocks.
+    fn complex_in_rows(&self) -> bool {
+        false
+    }
+
+    /// As [`run_rows`](Kernel::run_rows), of a complex matrix.
+    fn run_rows_complex<V: Lanes<Float = T::Real>>(&mut self, _one: usize, _scratch: &mut [V])
+    where
+        T: Element,
+        T::Real: Float,
+    {
+        unreachable!("a kernel without complex numbers whose rows are in lanes");
+    }
+
     /// Computes matrix `one` with its rows in lanes. Where a matrix of that shape may be computed by
     /// [`run`](Kernel::run) too, to the same bits; where none is, as in QR of more than 64 rows or columns, to bits
     /// that do not depend on the vectors' width.
@@ -90,6 +104,33 @@ where
     #[inline(always)]
     fn scratch(&self) -> usize {
         self.0.scratch()
+    }
+
+    #[inline(always)]
+    fn alone_in_rows(&self) -> bool {
+        self.0.complex_in_rows()
+    }
+
+    #[inline(always)]
+    fn block_pays(&self, width: usize, matrices: usize) -> bool {
+        !self.alone_in_rows() && matrices > width / 4
+    }
+
+    #[inline(always)]
+    fn rows_scratch(&self, width: usize) -> usize {
+        if self.alone_in_rows() {
+            self.0.rows_scratch(width)
+        } else {
+            0
+        }
+    }
+
+    #[inline(always)]
+    fn run_rows<V: Lanes<Float = T>>(&mut self, one: usize, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        self.0.run_rows_complex(one, scratch);
     }
 
     #[inline(always)]
@@ -169,11 +210,4 @@ pub struct Most {
     pub real: i32,
     /// Of complex ones; 0 if it has none.
     pub complex: i32,
-}
-
-impl Most {
-    /// A kernel of real matrices only.
-    pub(crate) const fn real(real: i32) -> Self {
-        Most { real, complex: 0 }
-    }
 }

@@ -82,9 +82,8 @@ macro_rules! vectorised {
                     AnyKernel::Geqrf(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),
                     AnyKernel::Orgqr(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),
                     AnyKernel::Trsm(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),
-                    AnyKernel::Syevd(_) | AnyKernel::Gesdd(_) => {
-                        unreachable!("a kernel without complex numbers")
-                    }
+                    AnyKernel::Syevd(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),
+                    AnyKernel::Gesdd(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),
                 }
             }
         }

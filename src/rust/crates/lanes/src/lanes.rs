@@ -1,6 +1,9 @@
 //! The same number of each of several matrices: one lane per matrix.
 
-use super::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
+use super::operands::{
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
+    Task,
+};
 use matrices::Element;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 
@@ -88,6 +91,8 @@ pub trait Lanes:
     fn product(columns: &mut [Self], step: &Product<'_, Self>, work: &mut [Self]);
     /// `rows::follow`, not inlined.
     fn follow(columns: &mut [Self], step: &Step<'_, Self>, work: &mut [Self]);
+    /// `rows::substitute`, not inlined.
+    fn substitute(strip: &mut [Self], step: &Substitution<'_, Self>, work: &mut [Self]);
     /// `rows::reflect`, not inlined.
     fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]);
     /// `rows::prepare`, not inlined.
@@ -110,6 +115,8 @@ pub trait Lanes:
     fn sweep(a: &mut [Self], step: &Sweep<'_, Self>, p: &mut [Self]);
     /// `rows::multiply`, not inlined.
     fn multiply(p: &mut [Self], a: &[Self], step: &Sweep<'_, Self>, which: Range<usize>);
+    /// `rows::hemv`, not inlined.
+    fn hemv(p: &mut [Self], a: &[Self], step: &Hemv<'_, Self>, which: Range<usize>);
     /// `rows::larfg`, not inlined.
     fn larfg(column: &mut [Self], row: usize, x: &mut [Self], results: &mut [Self::Float; 2]);
     /// `rows::gemver`, not inlined.
@@ -118,6 +125,17 @@ pub trait Lanes:
     fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
     /// `singular::diagonal`, with factors, not inlined: of how many elements it did not get rid becomes `failed`.
     fn bdsqr(d: &mut [Self], e: &mut [Self], factors: [(&mut [Self], usize); 2], failed: &mut Self);
+    /// `symmetric::diagonal`, with a `q`, not inlined: of how many elements it did not get rid becomes `failed`.
+    fn steqr(d: &mut [Self], e: &mut [Self], q: &mut [Self], failed: &mut Self);
+    /// `rows::stedc`, not inlined.
+    fn stedc(
+        q: &mut [Self],
+        problem: &mut Stedc<'_, Self::Float>,
+        room: &mut Room<'_, Self>,
+        found: &mut bool,
+    );
+    /// `rows::sterf`, not inlined.
+    fn sterf(room: &mut [Self], problem: &mut Stedc<'_, Self::Float>, found: &mut bool);
     /// `rows::roots`, not inlined.
     fn roots(pairs: &mut [Self], equation: &Secular<'_, Self::Float>, first: usize);
     /// `rows::weights`, not inlined.

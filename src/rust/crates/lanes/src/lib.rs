@@ -8,12 +8,12 @@
 //! A matrix alone has its rows in lanes instead (`rows/`), where that is written: lu and Cholesky, which for more than
 //! 64 columns are computed so only. The operations on an element and their order are the same, and so are the bits.
 //! QR of more than 64 rows or columns has its rows in lanes too, and nothing smaller has; nor have eigh and svd up to
-//! 96.
+//! 96 (eigh of complex matrices: 32).
 //!
 //! To add one: a struct of the slices of a run of matrices, with `Kernel` for it and a place in `kernels.rs`, and in the
 //! routine of the batch, where [`suits`] says so, runs of matrices (`run_length`) for `for_each_run`
 //! of `batch.rs`, each of which is given to [`Vectorised::in_lanes`]; see `lu.rs` here and there.
-//! Of complex matrices real and imaginary parts are vectors of their own (`field.rs`), where a kernel has been written
+//! Of complex matrices real and imaginary parts are vectors of their own (`pair.rs`), where a kernel has been written
 //! for both ([`Most`]); the others are left to LAPACK. f32 is computed in f32 in every
 //! build, as nothing here needs LAPACK.
 //!
@@ -39,6 +39,7 @@ mod lanes;
 pub mod lu;
 mod operands;
 mod pack;
+mod pair;
 pub mod processor;
 pub mod qr;
 mod rotation;

@@ -2,9 +2,10 @@
 
 use super::block::{finite, scatter};
 use super::dtype::InParts;
-use super::field::{Field, FieldOf, Pair};
+use super::field::{Field, FieldOf};
 use super::kernel::{run_by_block, Kernel, Most, Run};
 use super::lanes::{Float, Lanes};
+use super::pair::Pair;
 use super::rows;
 use super::update::{largest, subtract, subtract_panel, PANEL};
 use matrices::Element;

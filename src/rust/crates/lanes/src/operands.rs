@@ -1,5 +1,6 @@
 //! What the functions work with that [`Lanes`](crate::lanes::Lanes) compiles once for all kernels.
 
+use crate::together::Together;
 use std::ops::Range;
 
 /// Where the factors of the products stand.
@@ -37,6 +38,40 @@ pub struct Sweep<'a, V> {
     pub(crate) x: &'a [V],
     pub(crate) v: &'a [V],
     pub(crate) w: &'a [V],
+}
+
+/// A Hermitian matrix, of which the lower triangle is read, and a factor `x`, `len` vectors long: their real parts,
+/// then their imaginary parts, which for `x` begin `stride` vectors later. `x` is 0 in the line of its first row
+/// before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Hemv<'a, V> {
+    pub(crate) stride: usize,
+    pub(crate) len: usize,
+    pub(crate) x: &'a [V],
+}
+
+/// A symmetric tridiagonal matrix: its diagonal, which becomes the eigenvalues, the elements beside it, and the numbers
+/// of the eigenvalues as they ascend. Eigenvectors have a number of vectors from one to the next.
+pub struct Stedc<'a, T> {
+    pub(crate) d: &'a mut [T],
+    pub(crate) e: &'a [T],
+    pub(crate) order: &'a mut [u16],
+    pub(crate) stride: usize,
+    pub(crate) together: Together<'a>,
+}
+
+/// What divide and conquer works in. A matrix is `n` columns of `stride` vectors, or more.
+#[derive(Debug)]
+pub struct Room<'a, V> {
+    pub(crate) stride: usize,
+    /// A matrix, of columns in the order that products have them.
+    pub(crate) packed: &'a mut [V],
+    /// A matrix, of eigenvectors of what is left of the problem, and behind these of columns that stay.
+    pub(crate) vectors: &'a mut [V],
+    /// Vectors for roots and the like.
+    pub(crate) rest: &'a mut [V],
+    /// What products work in.
+    pub(crate) work: &'a mut [V],
 }
 
 /// A pass over the columns `which` of a matrix, from the vector `top` to `end`, for a reflection of its rows,
@@ -92,6 +127,17 @@ pub struct Spread<'a, V> {
     pub(crate) roots: Roots<'a, V>,
     /// Of left singular vectors the place of the row that is `z`.
     pub(crate) left: Option<usize>,
+}
+
+/// An upper triangle by columns, a number of vectors from one to the next, and how tall the columns of a strip are that
+/// becomes `S` of `S U = Y`.
+#[derive(Clone, Copy, Debug)]
+pub struct Substitution<'a, V> {
+    pub(crate) upper: &'a [V],
+    pub(crate) stride: usize,
+    pub(crate) tall: usize,
+    /// Whether the diagonal is of ones.
+    pub(crate) unit: bool,
 }
 
 /// Columns that have their results, the number of the first one, and the rows of their pivots.

@@ -2,10 +2,14 @@
 
 use super::block;
 use super::lanes::{Float, Lanes};
-use super::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
+use super::operands::{
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
+    Task,
+};
 use super::rows;
 use super::shared::shared;
 use super::singular;
+use super::symmetric;
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};

@@ -3,10 +3,11 @@
 
 use super::block::{finite, gather, scatter};
 use super::dtype::InParts;
-use super::field::{FieldOf, Pair};
+use super::field::FieldOf;
 use super::householder::{reflect, reflection};
 use super::kernel::{run_by_block, Kernel, Most, Run};
 use super::lanes::{Float, Lanes};
+use super::pair::Pair;
 use super::rows;
 use matrices::Element;
 use std::ops::Range;

@@ -20,6 +20,10 @@ macro_rules! shared {
             rows::follow(columns, step, work);
         }
         #[inline(never)]
+        fn substitute(strip: &mut [Self], step: &Substitution<'_, Self>, work: &mut [Self]) {
+            rows::substitute(strip, step, work);
+        }
+        #[inline(never)]
         fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]) {
             rows::reflect(columns, stride, blocks);
         }
@@ -52,6 +56,10 @@ macro_rules! shared {
             rows::multiply(p, a, step, which);
         }
         #[inline(never)]
+        fn hemv(p: &mut [Self], a: &[Self], step: &Hemv<'_, Self>, which: Range<usize>) {
+            rows::hemv(p, a, step, which);
+        }
+        #[inline(never)]
         fn larfg(column: &mut [Self], row: usize, x: &mut [Self], results: &mut [$float; 2]) {
             rows::larfg(column, row, x, results);
         }
@@ -71,6 +79,23 @@ macro_rules! shared {
             failed: &mut Self,
         ) {
             singular::bdsqr(d, e, factors, failed);
+        }
+        #[inline(never)]
+        fn steqr(d: &mut [Self], e: &mut [Self], q: &mut [Self], failed: &mut Self) {
+            symmetric::steqr(d, e, q, failed);
+        }
+        #[inline(never)]
+        fn stedc(
+            q: &mut [Self],
+            problem: &mut Stedc<'_, $float>,
+            room: &mut Room<'_, Self>,
+            found: &mut bool,
+        ) {
+            rows::stedc(q, problem, room, found);
+        }
+        #[inline(never)]
+        fn sterf(room: &mut [Self], problem: &mut Stedc<'_, $float>, found: &mut bool) {
+            rows::sterf(room, problem, found);
         }
         #[inline(never)]
         fn roots(pairs: &mut [Self], equation: &Secular<'_, $float>, first: usize) {

@@ -49,6 +49,18 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut factors: Factors<
     not_zero(&e[..n - 1], zero)
 }
 
+/// [`diagonal`] with factors, whose code vectors share; a lane alone has none to share, and whoever calls this has its
+/// instructions.
+#[inline(always)]
+pub(crate) fn iterate<V: Lanes>(d: &mut [V], e: &mut [V], factors: [(&mut [V], usize); 2]) -> V {
+    if V::WIDTH == 1 {
+        return diagonal(d, e, Some(factors));
+    }
+    let mut failed = d[0];
+    V::bdsqr(d, e, factors, &mut failed);
+    failed
+}
+
 /// [`diagonal`] of matrices of which `failed` shows that there are some, and becomes what is returned.
 #[inline(always)]
 pub(crate) fn bdsqr<V: Lanes>(

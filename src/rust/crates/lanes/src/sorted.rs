@@ -26,37 +26,39 @@ pub(crate) fn order<'a, V: Lanes>(
     &places[..values.len()]
 }
 
-/// Writes a lane of the columns that `places` tells, of `rows` rows; `steps` are those from row to
-/// row and from column to column.
+/// Writes a lane of the columns that `places` tells, of `rows` numbers of so many parts; `steps` are those, in numbers,
+/// from row to row and from column to column.
 #[inline(always)]
 pub(crate) fn scatter_columns<V: Lanes>(
     columns: &[V],
-    rows: usize,
+    (rows, parts): (usize, usize),
     lane: usize,
     places: &[u16],
     to: &mut [V::Float],
     steps: (usize, usize),
 ) {
     let lanes = &V::flat(columns)[lane..];
-    scatter(lanes, (rows, V::WIDTH), places, to, steps);
+    scatter(lanes, (rows, V::WIDTH, parts), places, to, steps);
 }
 
 /// [`scatter_columns`], once for all kinds of lanes: `columns` has a lane every `width`.
 #[inline(never)]
 fn scatter<T: Copy>(
     columns: &[T],
-    (rows, width): (usize, usize),
+    (rows, width, parts): (usize, usize, usize),
     places: &[u16],
     to: &mut [T],
     (down, right): (usize, usize),
 ) {
     for (j, &place) in places.iter().enumerate() {
-        let column = columns[usize::from(place) * rows * width..]
-            .iter()
-            .step_by(width);
-        let to = to[j * right..].iter_mut().step_by(down);
-        for (to, value) in to.zip(column).take(rows) {
-            *to = *value;
+        let column = &columns[usize::from(place) * rows * parts * width..];
+        let to = &mut to[j * right * parts..];
+        for part in 0..parts {
+            let column = column[part * width..].iter().step_by(parts * width);
+            let to = to[part..].iter_mut().step_by(parts * down);
+            for (to, value) in to.zip(column).take(rows) {
+                *to = *value;
+            }
         }
     }
 }

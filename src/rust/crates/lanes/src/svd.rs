@@ -1,16 +1,20 @@
 //! Singular values: Householder's reduction to bidiagonal form, then the QR algorithm on it, as
 //! LAPACK's `gebd2`, `orgbr` and `bdsqr`; of large matrices, whose rows are in lanes, by divide and conquer
-//! (`rows/svd.rs`). A wide matrix is taken as its transpose.
+//! (`rows/svd.rs`). A wide matrix is taken as its transpose. The bidiagonal matrix is real, so the rotations of the QR
+//! algorithm act on the real and imaginary parts of singular vectors as on rows of their own.
 
 use super::accumulate::form;
 use super::bidiagonal::bidiagonal;
 use super::block::{finite, gather, gather_strided};
-use super::kernel::{Kernel, Most};
+use super::dtype::InParts;
+use super::field::{Field, FieldOf};
+use super::kernel::{run_by_block, Kernel, Most};
 use super::lanes::{Float, Lanes};
+use super::pair::Pair;
 use super::rows::svd::{self, Svd};
 use super::rows::Failure;
 use super::scale::Scale;
-use super::singular::diagonal;
+use super::singular::{diagonal, iterate};
 use super::sorted::{order, scatter_columns};
 use super::together::Together;
 use super::update::largest;
@@ -21,7 +25,10 @@ use std::ops::Range;
 pub const NOT_FINITE: i32 = -4;
 
 /// Rows and columns up to which this beats LAPACK's `gesdd`.
-pub const MOST: Most = Most::real(svd::MOST as i32);
+pub const MOST: Most = Most {
+    real: svd::MOST as i32,
+    complex: 64,
+};
 
 /// Rows and columns up to which matrices are computed one to a lane, alone too.
 pub const BLOCKS: i32 = 96;
@@ -40,7 +47,7 @@ pub struct Gesdd<'a, T: Element> {
     pub s: &'a mut [T::Real],
     /// The left singular vectors; nothing where there are none.
     pub u: &'a mut [T],
-    /// The right ones, as rows.
+    /// The right ones, conjugated, as rows.
     pub vt: &'a mut [T],
     /// 0; or -4 for a matrix with NaN or an infinity, or how many elements beside the diagonal did
     /// not vanish.
@@ -79,11 +86,11 @@ impl<'a, T: Element> Gesdd<'a, T> {
     }
 }
 
-impl<T: Element> Kernel<T> for Gesdd<'_, T> {
+impl<T: InParts> Kernel<T> for Gesdd<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         let (tall, narrow, columns) = self.sizes();
-        tall * columns + narrow * narrow + 4 * narrow + tall + narrow
+        (tall * columns + narrow * narrow + 3 * narrow + tall) * T::PARTS + 2 * narrow
     }
 
     #[inline(always)]
@@ -136,32 +143,39 @@ impl<T: Element> Kernel<T> for Gesdd<'_, T> {
         }
     }
 
+    run_by_block!();
+}
+
+impl<T: InParts> Gesdd<'_, T> {
+    /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
-    fn run<V: Lanes<Float = T>>(&mut self, range: Range<usize>, scratch: &mut [V])
-    where
-        T: Float,
-    {
+    fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
         let (m, n, vectors) = (self.m, self.n, self.vectors);
         let (tall, narrow, columns) = self.sizes();
-        let (u, scratch) = scratch.split_at_mut(tall * columns);
-        let (v, scratch) = scratch.split_at_mut(narrow * narrow);
+        let parts = T::PARTS;
+        let (u, scratch) = scratch.split_at_mut(tall * columns * parts);
+        let (v, scratch) = scratch.split_at_mut(narrow * narrow * parts);
         let (d, scratch) = scratch.split_at_mut(narrow);
         let (e, scratch) = scratch.split_at_mut(narrow);
-        let (left, scratch) = scratch.split_at_mut(narrow);
+        let (left, scratch) = F::numbers(scratch).split_at_mut(narrow);
         let (right, work) = scratch.split_at_mut(narrow);
-        let a = &self.a[range.start * m * n..range.end * m * n];
-        let whole = &mut u[..m * n];
+        let a = T::parts(&self.a[range.start * m * n..range.end * m * n]);
+        let whole = &mut u[..m * n * parts];
         if m < n {
-            for (i, row) in whole.chunks_exact_mut(n).enumerate() {
-                gather_strided(a, m * n, (i, m), row);
+            for (i, row) in whole.chunks_exact_mut(n * parts).enumerate() {
+                gather_strided(a, m * n * parts, (i * parts, m * parts, parts), row);
             }
         } else {
             gather(a, whole);
         }
         let (bad, scale) = prepare(whole);
+        let (u, v) = (F::numbers(u), F::numbers(v));
+        let whole = &mut u[..m * n];
         bidiagonal(tall, narrow, whole, (d, e), (left, right), work);
-        let failed = if vectors == Vectors::No {
+        let failed = if vectors == Vectors::No && F::PARTS == 1 {
             diagonal(d, e, None)
+        } else if vectors == Vectors::No {
+            iterate(d, e, [(&mut [], 0), (&mut [], 0)])
         } else {
             // The vectors of the right reflections, from rows to columns.
             for (k, v) in v.chunks_exact_mut(narrow).enumerate() {
@@ -171,28 +185,35 @@ impl<T: Element> Kernel<T> for Gesdd<'_, T> {
             }
             form(v, narrow, 1, &right[..narrow - 1]);
             form(u, tall, 0, left);
-            diagonal(d, e, Some([(&mut *u, tall), (&mut *v, narrow)]))
+            let sizes = (tall * parts, narrow * parts);
+            iterate(d, e, [(F::parts(u), sizes.0), (F::parts(v), sizes.1)])
         };
         scale.back(d);
-        positive(d, if vectors == Vectors::No { &mut [] } else { v });
+        if vectors == Vectors::No {
+            positive::<F>(d, &mut []);
+        } else {
+            positive(d, v);
+        }
         let mut outputs = Outputs {
             sizes: (tall, narrow, columns),
             wide: m < n,
-            vectors: [&mut *self.u, &mut *self.vt],
+            parts,
+            vectors: [T::parts_mut(self.u), T::parts_mut(self.vt)],
         };
         for (lane, at) in range.enumerate() {
             let s = &mut self.s[at * narrow..][..narrow];
             let info = &mut self.info[at];
             *info = failed.as_slice()[lane].f64() as i32;
-            if bad.as_slice()[lane] != T::ZERO {
+            if bad.as_slice()[lane] != T::Real::ZERO {
                 *info = NOT_FINITE;
             }
             let mut places = [0; BLOCKS as usize];
             let places = order(d, lane, s, &mut places, |a, b| a >= b);
             if *info != 0 {
-                s.fill(T::NAN);
+                s.fill(T::Real::NAN);
             }
             if vectors != Vectors::No {
+                let (u, v) = (F::parts(u), F::parts(v));
                 outputs.write(at, (lane, places), u, v, *info == 0);
             }
         }
@@ -217,13 +238,14 @@ fn prepare<V: Lanes>(a: &mut [V]) -> (V, Scale<V>) {
     (bad, scale)
 }
 
-/// Makes the singular values positive; the columns of `v` follow.
+/// Makes the singular values positive; the columns of `v` follow, and are conjugated: `Vᴴ` of a matrix has these as
+/// rows, `U` of its transposed as columns.
 #[inline(always)]
-fn positive<V: Lanes>(d: &mut [V], v: &mut [V]) {
+fn positive<F: Field>(d: &mut [F::Real], v: &mut [F]) {
     for (v, d) in v.chunks_exact_mut(d.len()).zip(&*d) {
         let sign = d.like(1.0).copysign(*d);
         for v in v.iter_mut() {
-            *v = *v * sign;
+            *v = v.conj().times(sign);
         }
     }
     for d in d.iter_mut() {
@@ -235,6 +257,8 @@ fn positive<V: Lanes>(d: &mut [V], v: &mut [V]) {
 struct Outputs<'a, T> {
     sizes: (usize, usize, usize),
     wide: bool,
+    /// Of each number.
+    parts: usize,
     vectors: [&'a mut [T]; 2],
 }
 
@@ -250,9 +274,9 @@ impl<T: Float> Outputs<'_, T> {
         v: &[V],
         valid: bool,
     ) {
-        let (tall, narrow, columns) = self.sizes;
+        let ((tall, narrow, columns), parts) = (self.sizes, self.parts);
         let [long, short] = if self.wide { [1, 0] } else { [0, 1] };
-        let (long_len, short_len) = (tall * columns, narrow * narrow);
+        let (long_len, short_len) = (tall * columns * parts, narrow * narrow * parts);
         let to = &mut self.vectors[long][at * long_len..][..long_len];
         if !valid {
             to.fill(T::NAN);
@@ -260,16 +284,23 @@ impl<T: Float> Outputs<'_, T> {
             return;
         }
         let steps = if self.wide { (columns, 1) } else { (1, tall) };
-        scatter_columns(u, tall, lane, places, to, steps);
+        scatter_columns(u, (tall, parts), lane, places, to, steps);
         if columns > narrow {
             // Beside the range of the matrix there is no order.
-            let rest = &u[narrow * tall..];
+            let rest = &u[narrow * tall * parts..];
             let others: [u16; BLOCKS as usize] = std::array::from_fn(|i| i as u16);
-            let to = &mut to[narrow * steps.1..];
-            scatter_columns(rest, tall, lane, &others[..columns - narrow], to, steps);
+            let to = &mut to[narrow * steps.1 * parts..];
+            scatter_columns(
+                rest,
+                (tall, parts),
+                lane,
+                &others[..columns - narrow],
+                to,
+                steps,
+            );
         }
         let to = &mut self.vectors[short][at * short_len..][..short_len];
         let steps = if self.wide { (1, narrow) } else { (narrow, 1) };
-        scatter_columns(v, narrow, lane, places, to, steps);
+        scatter_columns(v, (narrow, parts), lane, places, to, steps);
     }
 }

@@ -54,6 +54,24 @@ pub(crate) fn diagonal<V: Lanes>(d: &mut [V], e: &mut [V], mut q: Option<&mut [V
     not_zero(&e[..n - 1], zero)
 }
 
+/// [`diagonal`] with a `q`, whose code vectors share; a lane alone has none to share, and whoever calls this has its
+/// instructions.
+#[inline(always)]
+pub(crate) fn iterate<V: Lanes>(d: &mut [V], e: &mut [V], q: &mut [V]) -> V {
+    if V::WIDTH == 1 {
+        return diagonal(d, e, Some(q));
+    }
+    let mut failed = d[0];
+    V::steqr(d, e, q, &mut failed);
+    failed
+}
+
+/// [`diagonal`] of matrices of which `failed` shows that there are some, and becomes what is returned.
+#[inline(always)]
+pub(crate) fn steqr<V: Lanes>(d: &mut [V], e: &mut [V], q: &mut [V], failed: &mut V) {
+    *failed = diagonal(d, e, Some(q));
+}
+
 /// Of each lane the last rows of its tridiagonal matrix that are not diagonal yet.
 struct Block<V> {
     /// Its first row.

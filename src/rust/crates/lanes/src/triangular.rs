@@ -2,9 +2,12 @@
 
 use super::block::{gather, scatter, transpose};
 use super::dtype::InParts;
-use super::field::{Field, FieldOf, Pair};
+use super::field::{Field, FieldOf};
 use super::kernel::{run_by_block, Kernel, Most};
 use super::lanes::{Float, Lanes};
+use super::pair::Pair;
+use super::rows::triangular::Solve;
+use super::together::Together;
 use super::update::{subtract, subtract_panel, PANEL};
 use matrices::{Form, Transpose, Triangle};
 use std::ops::Range;
@@ -14,6 +17,15 @@ pub const MOST: Most = Most {
     real: 64,
     complex: 32,
 };
+
+/// Unknowns of one system up to which this beats BLAS's `trsm`, if there are [so many](LEAST_SIDES) right-hand sides.
+pub const MOST_UNKNOWNS: Most = Most {
+    real: 2048,
+    complex: 0,
+};
+
+/// Right-hand sides from which on lanes are full enough for that.
+pub const LEAST_SIDES: i32 = 8;
 
 /// A run of triangular matrices, and as many of right-hand sides (`m` × `n`).
 pub struct Trsm<'a, T> {
@@ -27,9 +39,11 @@ pub struct Trsm<'a, T> {
     pub x: &'a [T],
     /// The right-hand sides, which become the unknowns.
     pub y: &'a mut [T],
+    /// Who helps with a large system.
+    pub together: Together<'a>,
 }
 
-impl<T> Trsm<'_, T> {
+impl<'a, T> Trsm<'a, T> {
     /// Rows and columns of the triangular matrices.
     #[inline(always)]
     fn order(&self) -> usize {
@@ -39,12 +53,54 @@ impl<T> Trsm<'_, T> {
             self.n
         }
     }
+
+    /// What is done with one system.
+    #[inline(always)]
+    fn alone(&self) -> Solve<'a> {
+        Solve {
+            form: self.form,
+            order: self.order(),
+            sides: if self.form.left { self.n } else { self.m },
+            together: self.together,
+        }
+    }
 }
 
 impl<T: InParts> Kernel<T> for Trsm<'_, T> {
     #[inline(always)]
     fn scratch(&self) -> usize {
         (self.order().pow(2) + self.m * self.n) * T::PARTS
+    }
+
+    #[inline(always)]
+    fn alone_in_rows(&self) -> bool {
+        !T::COMPLEX && self.m.max(self.n) > MOST.real as usize
+    }
+
+    #[inline(always)]
+    fn block_pays(&self, width: usize, matrices: usize) -> bool {
+        !self.alone_in_rows() && matrices > width / 4
+    }
+
+    #[inline(always)]
+    fn rows_scratch(&self, width: usize) -> usize {
+        if self.alone_in_rows() {
+            self.alone().scratch(width)
+        } else {
+            0
+        }
+    }
+
+    #[inline(always)]
+    fn run_rows<V: Lanes<Float = T>>(&mut self, one: usize, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        let (square, size) = (self.order().pow(2), self.m * self.n);
+        let problem = self.alone();
+        let x = &self.x[one * square..][..square];
+        let y = &mut self.y[one * size..][..size];
+        problem.run(x, y, scratch);
     }
 
     run_by_block!();

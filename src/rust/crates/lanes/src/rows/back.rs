@@ -20,6 +20,9 @@ pub(super) struct Reflections<'a, T> {
     /// 0 where reflection `j` stands in column `j`, and begins in row `j`; 1 where that is in the column before, so
     /// that the first one is none.
     pub(super) before: usize,
+    /// Whether a column of `from` is one of complex numbers, which stands for two reflections, of twice the rows: of
+    /// it, and of it times the imaginary unit.
+    pub(super) pairs: bool,
     /// A factor for each.
     pub(super) tau: &'a [T],
 }
@@ -50,9 +53,21 @@ impl<T: Float> Reflections<'_, T> {
             panel.fill(zero);
             for (c, column) in panel.chunks_exact_mut(stride).enumerate().take(tau.len()) {
                 let row = start + c;
-                if row >= self.before {
-                    let from = &self.from[(row - self.before) * self.step..][row..n];
-                    V::flat_mut(column)[row..n].copy_from_slice(from);
+                let (number, first) = if self.pairs {
+                    (row / 2, row / 2 * 2)
+                } else {
+                    (row, row)
+                };
+                if number < self.before {
+                    continue;
+                }
+                let from = &self.from[(number - self.before) * self.step..][first..n];
+                let column = &mut V::flat_mut(column)[first..n];
+                column.copy_from_slice(from);
+                if row > first {
+                    for pair in column.chunks_exact_mut(2) {
+                        (pair[0], pair[1]) = (V::Float::of(-pair[1].f64()), pair[0]);
+                    }
                 }
             }
             let panel = &mut panel[..tau.len() * stride];

@@ -2,9 +2,10 @@
 //! 1981): small matrices by the QR algorithm, one to a lane; then [merges](super::merge), two and two.
 
 use super::divide::{sort, widest, Cut, Parts, MOST_LEAF};
-use super::merge::{Merge, Room};
+use super::merge::Merge;
 use super::secular::room_for_roots;
 use crate::lanes::{Float, Lanes};
+use crate::operands::{Room, Stedc};
 use crate::symmetric::diagonal;
 use crate::together::Together;
 
@@ -19,7 +20,7 @@ pub(crate) const LEAST: usize = MOST_LEAF * (MOST_LEAF + 2);
 /// The eigenvalues become `d`, in the order of the columns of `q` that are their eigenvectors; `order` are the numbers
 /// of these columns as the eigenvalues ascend. False where something did not converge.
 #[inline(always)]
-pub(crate) fn conquer<V: Lanes>(
+fn conquer<V: Lanes>(
     (d, e): (&mut [V::Float], &[V::Float]),
     q: &mut [V],
     order: &mut [u16],
@@ -37,6 +38,18 @@ pub(crate) fn conquer<V: Lanes>(
         room,
         together,
     })
+}
+
+/// [`conquer`], of which `found` becomes what is returned.
+#[inline(always)]
+pub(crate) fn stedc<V: Lanes>(
+    q: &mut [V],
+    problem: &mut Stedc<'_, V::Float>,
+    room: &mut Room<'_, V>,
+    found: &mut bool,
+) {
+    let (d, e) = (&mut *problem.d, problem.e);
+    *found = conquer((d, e), q, problem.order, room, problem.together);
 }
 
 /// A matrix whose eigenvectors are wanted: what [`conquer`] is given.

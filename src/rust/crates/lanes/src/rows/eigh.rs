@@ -2,16 +2,16 @@
 //! reflections, as LAPACK's `syevd`.
 
 use super::back::{room_for_reflections, Reflections};
-use super::conquer::{self, conquer};
-use super::merge::Room;
+use super::conquer;
 use super::near::bring_near_1;
 use super::product::packed;
 use super::reduce::{square, stride, tridiagonal, work_to_reduce};
 use super::reflect::BLOCK;
 use super::sweep::line;
-use super::values::{self, values};
+use super::values;
 use super::Failure;
 use crate::lanes::{Float, Lanes};
+use crate::operands::{Room, Stedc};
 use crate::scratch::Line;
 use crate::together::Together;
 use matrices::Triangle;
@@ -81,13 +81,18 @@ impl Eigh<'_> {
         tridiagonal((n, stride), matrix, results, scratch, self.together);
         let mut order = [0; MOST];
         let order = &mut order[..n];
-        let problem = (&mut V::flat_mut(d)[..n], &V::flat(e)[..n]);
+        let mut found = false;
+        let mut problem = Stedc {
+            d: &mut V::flat_mut(d)[..n],
+            e: &V::flat(e)[..n],
+            order: &mut *order,
+            stride,
+            together: self.together,
+        };
         if !self.vectors {
-            let found = values(problem, order, stride, scratch, self.together);
+            V::sterf(scratch, &mut problem, &mut found);
             scale.back(d);
-            for (w, &from) in w.iter_mut().zip(&*order) {
-                *w = V::flat(d)[usize::from(from)];
-            }
+            in_order(order, V::flat(d), w);
             return found.then_some(()).ok_or(Failure::NotConverged);
         }
         for (j, (to, from)) in a
@@ -108,7 +113,8 @@ impl Eigh<'_> {
             rest,
             work,
         };
-        if !conquer(problem, q, order, &mut room, self.together) {
+        V::stedc(q, &mut problem, &mut room, &mut found);
+        if !found {
             return Err(Failure::NotConverged);
         }
         let reflections = Reflections {
@@ -116,15 +122,13 @@ impl Eigh<'_> {
             step: n,
             rows: n,
             before: 1,
+            pairs: false,
             tau: &tau[..n],
         };
         reflections.act((q, stride), room.vectors, self.together);
         scale.back(d);
-        for ((w, a), &from) in w.iter_mut().zip(a.chunks_exact_mut(n)).zip(&*order) {
-            let from = usize::from(from);
-            *w = V::flat(d)[from];
-            a.copy_from_slice(&V::flat(&q[from * stride..][..stride])[..n]);
-        }
+        in_order(order, V::flat(d), w);
+        columns_in_order(order, (q, stride), a, n);
         Ok(())
     }
 
@@ -155,5 +159,27 @@ impl Eigh<'_> {
                 }
             }
         }
+    }
+}
+
+/// The eigenvalues in their order.
+#[inline(always)]
+pub(super) fn in_order<T: Copy>(order: &[u16], d: &[T], w: &mut [T]) {
+    for (w, &from) in w.iter_mut().zip(order) {
+        *w = d[usize::from(from)];
+    }
+}
+
+/// The eigenvectors in that order, each the first `len` numbers of a column.
+#[inline(always)]
+pub(super) fn columns_in_order<V: Lanes>(
+    order: &[u16],
+    (columns, stride): (&[V], usize),
+    a: &mut [V::Float],
+    len: usize,
+) {
+    for (a, &from) in a.chunks_exact_mut(len).zip(order) {
+        let column = &columns[usize::from(from) * stride..][..stride];
+        a.copy_from_slice(&V::flat(column)[..len]);
     }
 }

@@ -5,22 +5,9 @@ use super::deflate::{tolerance, Basis, Deflated, Kind};
 use super::share::share;
 use super::solved::{join, of_none, Solved, TERM};
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Factors, Product, Spectrum, Spread};
+use crate::operands::{Factors, Product, Room, Spectrum, Spread};
 use crate::together::Together;
 use std::ops::Range;
-
-/// What merges work in. A matrix is `n` columns of `stride` vectors, or more.
-pub(crate) struct Room<'a, V> {
-    pub(crate) stride: usize,
-    /// A matrix, of columns in the order that products have them.
-    pub(crate) packed: &'a mut [V],
-    /// A matrix, of eigenvectors of what is left of the problem, and behind these of columns that stay.
-    pub(crate) vectors: &'a mut [V],
-    /// The other [`vectors`](super::conquer::vectors).
-    pub(crate) rest: &'a mut [V],
-    /// What products work in.
-    pub(crate) work: &'a mut [V],
-}
 
 /// The matrices from row `start` to `cut` and from there to `end`.
 pub(crate) struct Merge<'a> {

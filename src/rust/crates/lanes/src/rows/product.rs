@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Columns that are packed at a time, and vectors of rows: what the second level of cache holds.
 const DEPTH: usize = 256;
-const HEIGHT: usize = 24;
+pub(super) const HEIGHT: usize = 24;
 
 /// Vectors of a tile's columns, and columns: with two of the operands they fill the registers, of which there are
 /// 32 or 16.

@@ -22,7 +22,7 @@ const PANEL: usize = 32;
 const CACHE: usize = 512 * 1024;
 
 /// Parts of a product with a large matrix: so many whoever helps, as they are added up one after the other.
-const PARTS: usize = 8;
+pub(super) const PARTS: usize = 8;
 
 /// Vectors from one column to the next of matrices that have lines whole.
 pub(crate) fn stride(n: usize, line: usize, width: usize) -> usize {

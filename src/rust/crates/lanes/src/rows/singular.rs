@@ -3,12 +3,12 @@
 
 use super::deflate::{Basis, Deflated, Kind, MOST};
 use super::divide::{sort, widest, Cut, Parts, MOST_LEAF};
-use super::merge::{Merge, Room};
+use super::merge::Merge;
 use super::share::share;
 use super::solved::{of_none, Solved, TERM};
 use super::torn::{load, triplets, Torn};
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Spectrum, Spread};
+use crate::operands::{Room, Spectrum, Spread};
 use crate::together::Together;
 
 /// Vectors that a whole matrix of [`Room`] has at least: leaves are computed in it.

@@ -139,6 +139,7 @@ impl<'a> Svd<'a> {
                 step: m,
                 rows: m,
                 before: 0,
+                pairs: false,
                 tau,
             };
             reflections.act((&mut *outer, outer_stride), work, self.together);

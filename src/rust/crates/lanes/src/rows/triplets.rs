@@ -4,7 +4,6 @@
 use super::back::{room_for_reflections, Reflections};
 use super::bidiagonal::{bidiagonal, work_to_reduce, Reduced};
 use super::conquer;
-use super::merge::Room;
 use super::near::{lift, unit, write};
 use super::product::packed;
 use super::singular::{self, Singular};
@@ -12,6 +11,7 @@ use super::singular_values::Values;
 use super::values;
 use super::Failure;
 use crate::lanes::Lanes;
+use crate::operands::Room;
 use crate::scale::Scale;
 use crate::together::Together;
 
@@ -157,6 +157,7 @@ impl Triplets<'_> {
                 step,
                 rows,
                 before,
+                pairs: false,
                 tau,
             };
             reflections.act((q, stride), room.vectors, self.together);

@@ -8,7 +8,7 @@ use super::ends::{self, ENDS};
 use super::secular::room_for_roots;
 use super::solved::{join, VECTORS};
 use crate::lanes::{Float, Lanes};
-use crate::operands::Spectrum;
+use crate::operands::{Spectrum, Stedc};
 use crate::together::Together;
 
 /// Vectors that [`values`] works in, of `n` columns of `stride` vectors.
@@ -18,7 +18,7 @@ pub(super) fn vectors(n: usize, stride: usize, width: usize) -> usize {
 
 /// The eigenvalues become `d`; `order` are their numbers as they ascend. False where something did not converge.
 #[inline(always)]
-pub(super) fn values<V: Lanes>(
+fn values<V: Lanes>(
     (d, e): (&mut [V::Float], &[V::Float]),
     order: &mut [u16],
     stride: usize,
@@ -38,6 +38,19 @@ pub(super) fn values<V: Lanes>(
         room,
         together,
     })
+}
+
+/// [`values`], of which `found` becomes what is returned.
+#[inline(always)]
+pub(crate) fn sterf<V: Lanes>(room: &mut [V], problem: &mut Stedc<'_, V::Float>, found: &mut bool) {
+    let (d, e) = (&mut *problem.d, problem.e);
+    *found = values(
+        (d, e),
+        problem.order,
+        problem.stride,
+        room,
+        problem.together,
+    );
 }
 
 /// A matrix whose eigenvalues are wanted: what [`values`] is given.

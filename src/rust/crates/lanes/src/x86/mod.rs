@@ -9,11 +9,15 @@ mod transpose;
 
 use crate::block;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Block, Gemver, Product, Roots, Secular, Spread, Step, Sweep, Task};
+use crate::operands::{
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
+    Task,
+};
 use crate::processor;
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions};
 use crate::singular;
+use crate::symmetric;
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Range, Sub};
 
@@ -50,6 +54,11 @@ macro_rules! vector {
                 fn scatter(from: &mut [$name], matrices: &mut [$float]) = block::scatter_full if from;
                 fn product(columns: &mut [$name], step: &Product<'_, $name>, work: &mut [$name]) = rows::product if columns;
                 fn follow(columns: &mut [$name], step: &Step<'_, $name>, work: &mut [$name]) = rows::follow if columns;
+                fn substitute(
+                    strip: &mut [$name],
+                    step: &Substitution<'_, $name>,
+                    work: &mut [$name]
+                ) = rows::substitute if strip;
                 fn reflect(columns: &mut [$name], stride: usize, blocks: &[Block<'_, $name>]) = rows::reflect if columns;
                 fn prepare(
                     panel: &[$name],
@@ -67,6 +76,7 @@ macro_rules! vector {
                 ) = rows::project if columns;
                 fn sweep(a: &mut [$name], step: &Sweep<'_, $name>, p: &mut [$name]) = rows::sweep if a;
                 fn multiply(p: &mut [$name], a: &[$name], step: &Sweep<'_, $name>, which: Range<usize>) = rows::multiply if p;
+                fn hemv(p: &mut [$name], a: &[$name], step: &Hemv<'_, $name>, which: Range<usize>) = rows::hemv if p;
                 fn larfg(
                     column: &mut [$name],
                     row: usize,
@@ -81,6 +91,18 @@ macro_rules! vector {
                     factors: [(&mut [$name], usize); 2],
                     failed: &mut $name
                 ) = singular::bdsqr if d;
+                fn steqr(d: &mut [$name], e: &mut [$name], q: &mut [$name], failed: &mut $name) = symmetric::steqr if d;
+                fn stedc(
+                    q: &mut [$name],
+                    problem: &mut Stedc<'_, $float>,
+                    room: &mut Room<'_, $name>,
+                    found: &mut bool
+                ) = rows::stedc if q;
+                fn sterf(
+                    room: &mut [$name],
+                    problem: &mut Stedc<'_, $float>,
+                    found: &mut bool
+                ) = rows::sterf if room;
                 fn roots(pairs: &mut [$name], equation: &Secular<'_, $float>, first: usize) = rows::roots if pairs;
                 fn weights(
                     z: &mut [$name],

@@ -3,23 +3,37 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// Kernels, of which each is there for f32 and f64.
+/// Kernels, of which each is there for f32 and f64, real and complex.
 const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "Gesdd"];
 
-/// Those of which a matrix alone has its rows in lanes, so that none is computed one by one.
+/// Those of which a real matrix alone has its rows in lanes, so that none is computed one by one.
 const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 
-/// Those that are there for complex matrices too.
-const COMPLEX: [&str; 5] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm"];
-
 /// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 14] = [
-    "product", "follow", "reflect", "prepare", "project", "sweep", "multiply", "larfg", "gemver",
-    "gemvt", "bdsqr", "roots", "spread", "ends",
+const PRODUCTS: [&str; 19] = [
+    "product",
+    "follow",
+    "reflect",
+    "prepare",
+    "project",
+    "sweep",
+    "multiply",
+    "larfg",
+    "gemver",
+    "gemvt",
+    "bdsqr",
+    "roots",
+    "spread",
+    "ends",
+    "hemv",
+    "stedc",
+    "sterf",
+    "steqr",
+    "substitute",
 ];
 
 /// What may be called: it moves data only, or is looked at itself.
-pub const CALLED: [&str; 24] = [
+pub const CALLED: [&str; 29] = [
     "gather",
     "scatter",
     "scatter_some",
@@ -39,6 +53,11 @@ pub const CALLED: [&str; 24] = [
     "roots",
     "spread",
     "ends",
+    "hemv",
+    "stedc",
+    "sterf",
+    "steqr",
+    "substitute",
     // It divides and multiplies only.
     "weights",
     "share",
@@ -109,7 +128,7 @@ impl Seen {
 
     /// That nothing is missing where there are so many callers, of which one has a matrix in each lane alone.
     pub fn expect_all(&self, callers: usize) {
-        let functions = callers * (KERNELS.len() + COMPLEX.len()) - IN_ROWS.len();
+        let functions = callers * 2 * KERNELS.len() - IN_ROWS.len();
         assert_eq!(self.kernels.len(), 2 * functions, "{:?}", self.kernels);
         let products = PRODUCTS.len() * 2 * (callers - 1);
         assert_eq!(self.products.len(), products, "{:?}", self.products);

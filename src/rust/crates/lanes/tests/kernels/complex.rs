@@ -7,13 +7,13 @@ use lanes::triangular::Trsm;
 use lanes::{Run, Unit, Vectorised};
 use matrices::{Complex, Form, Transpose, Triangle};
 
-type C = Complex<f64>;
+pub(crate) type C = Complex<f64>;
 
 const SIZES: [usize; 9] = [1, 2, 3, 4, 5, 9, 16, 17, 32];
 const COUNTS: [usize; 3] = [1, 7, 33];
 
 /// A part of complex numbers.
-trait Part: Real {
+pub(crate) trait Part: Real {
     type Number: Vectorised<Real = Self>;
     fn number(value: C) -> Self::Number;
     fn c(number: Self::Number) -> C;
@@ -34,17 +34,25 @@ macro_rules! parts {
 }
 parts!(f32 f64);
 
-fn numbers<T: Part>(random: &mut Random, len: usize) -> Vec<T::Number> {
+pub(crate) fn absolute(number: C) -> f64 {
+    number.re.hypot(number.im)
+}
+
+pub(crate) fn polar(size: f64, angle: f64) -> C {
+    C::new(size * angle.cos(), size * angle.sin())
+}
+
+pub(crate) fn numbers<T: Part>(random: &mut Random, len: usize) -> Vec<T::Number> {
     (0..len)
         .map(|_| T::number(C::new(random.next(), random.next())))
         .collect()
 }
 
 /// What a kernel gives on a unit for so many matrices.
-type Results<N> = (Vec<N>, Vec<i32>);
+pub(crate) type Results<N> = (Vec<N>, Vec<i32>);
 
 /// The results of a batch, the same to the last bit on every unit, and of each matrix alone.
-fn batch<T: Part>(
+pub(crate) fn batch<T: Part>(
     x: &[T::Number],
     count: usize,
     runs: impl Fn(Unit, &[T::Number], usize) -> Results<T::Number>,
@@ -55,7 +63,9 @@ fn batch<T: Part>(
         (numbers, ints)
     };
     let bits = |numbers: &[C]| -> Vec<[u64; 2]> {
-        let parts = |x: &C| [x.re.to_bits(), x.im.to_bits()];
+        // NaN is NaN here, whatever its sign.
+        let one = |x: f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
+        let parts = |x: &C| [one(x.re), one(x.im)];
         numbers.iter().map(parts).collect()
     };
     let units = Unit::all();
@@ -75,7 +85,7 @@ fn batch<T: Part>(
 }
 
 /// What is of matrix `at` of `count`.
-fn part<T>(x: &[T], at: usize, count: usize) -> &[T] {
+pub(crate) fn part<T>(x: &[T], at: usize, count: usize) -> &[T] {
     &x[at * x.len() / count..(at + 1) * x.len() / count]
 }
 
@@ -89,8 +99,7 @@ fn expect<T: Part>(
 ) {
     let most = SLACK * T::ROUNDING.f64() * (n + 1) as f64 * size;
     for (i, j) in (0..n).flat_map(|j| (0..n).map(move |i| (i, j))) {
-        let off = is(i, j) - should(i, j);
-        let off = off.re.hypot(off.im);
+        let off = absolute(is(i, j) - should(i, j));
         assert!(off <= most, "({i}, {j}) of {n}: {off}, within {most}");
     }
 }
@@ -276,6 +285,7 @@ fn solves<T: Part>() {
                     n,
                     x: &x,
                     y: &mut y,
+                    together: lanes::ALONE,
                 };
                 on(vectors, kernel, count);
                 (y, vec![0; count])

@@ -2,6 +2,8 @@
 
 mod cholesky;
 mod complex;
+mod complex_eigh;
+mod complex_svd;
 mod eigh;
 mod eigh_large;
 mod large;

@@ -8,7 +8,7 @@ use crate::platform::host::{
     kernel_suits, workspace_sizes, Batch, Changed, HostScalar, UnwantedInfo,
 };
 use crate::platform::{Call, Results};
-use lanes::eigh::{Syevd, BLOCKS, MOST, NOT_FINITE};
+use lanes::eigh::{Syevd, BLOCKS, COMPLEX_BLOCKS, MOST, NOT_FINITE};
 use lapack::routines;
 use lapack::{refuse_negative, Padded, Workspace};
 use matrices::{triangle_finite, Element, Triangle};
@@ -37,7 +37,8 @@ pub fn syevd<T: HostScalar>(
     let flops = 5.0 * shape.flops();
     if kernel_suits::<T>(shape, MOST) {
         let cost = cost_in_lanes(flops, shape.elements());
-        let (n, run) = (n as usize, run_length_of((cx, shape), BLOCKS, cost));
+        let blocks = if T::COMPLEX { COMPLEX_BLOCKS } else { BLOCKS };
+        let (n, run) = (n as usize, run_length_of((cx, shape), blocks, cost));
         let runs = a
             .chunks_mut(run * n * n)
             .zip(w.chunks_mut(run * n))
