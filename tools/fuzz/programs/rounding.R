@@ -12,7 +12,8 @@ rounding_always <- c(
   "gamma", "lgamma", "digamma", "trigamma", "psigamma", "beta", "lbeta", "choose", "lchoose", "factorial", "lfactorial",
   "besselJ", "besselI", "besselK", "besselY", "Mod", "Arg", "%%", "fft", "mvfft", "convolve", "solve", "qr.solve",
   "chol",
-  "chol2inv", "det", "determinant", "backsolve", "forwardsolve", "svd", "eigen", "mahalanobis", "cov2cor", "var", "sd",
+  "chol2inv", "sparse_inverse", "det", "determinant", "backsolve", "forwardsolve", "svd", "eigen", "mahalanobis",
+  "cov2cor", "var", "sd",
   "cor", "cov", "quantile", "mad", "IQR", "scale", "weighted.mean", "prop.table", "norm", "approx", "complex", "seq",
   outer(c("d", "p", "q"), c(
     "norm", "gamma", "beta", "t", "chisq", "f", "exp", "weibull", "lnorm", "logis", "cauchy", "unif"
@@ -26,9 +27,8 @@ rounding_sums <- c(
 # The error of these is relative to the largest number that goes in or comes out, as they add up.
 rounding_by_norm <- c(
   setdiff(rounding_sums, c("*", "prod", "cumprod", "%o%", "median")), "fft", "mvfft", "convolve", "solve", "qr.solve",
-  "chol", "chol2inv", "det", "determinant", "backsolve", "forwardsolve", "svd", "eigen", "mahalanobis", "var", "sd",
-  "cor",
-  "cov", "quantile", "mad", "IQR", "scale", "weighted.mean", "complex", "%%", "sin", "cos", "tan", "sinpi", "cospi",
+  "chol", "chol2inv", "sparse_inverse", "det", "determinant", "backsolve", "forwardsolve", "svd", "eigen", "mahalanobis",
+  "var", "sd", "cor", "cov", "quantile", "mad", "IQR", "scale", "weighted.mean", "complex", "%%", "sin", "cos", "tan", "sinpi", "cospi",
   "tanpi",
   "lgamma", "digamma", "gamma", "besselJ", "besselY", "approx", "log", "^", "exp"
 )
@@ -118,7 +118,7 @@ rounding_scope <- function(sign, kinds) {
   }
   watched <- unlist(lapply(kinds, function(kind) kind$functions))
   for (name in unique(c(rounding_always, rounding_sums, watched))) {
-    scope[[name]] <- wrapped(name, get(name, globalenv()))
+    scope[[name]] <- wrapped(name, get(name, scope))
   }
   scope$.state <- state
   scope$.kinds <- kinds
