@@ -158,7 +158,10 @@ for (name in c("sum", "prod", "max", "min", "range", "any", "all")) {
         "Sums are of the dtype's precision, without R's longer numbers. Where those of R's integers are too large they",
         "are NA (R has doubles), and other integers wrap round. Comparisons with NaN count as FALSE."
       ),
-      prod = "Products are of the dtype's precision, without R's longer numbers.",
+      prod = paste(
+        "Products are of the dtype's precision and range, without R's longer numbers: NaN where a part of one is too",
+        "large and another too small."
+      ),
       any = ,
       all = "Numbers with a fraction are refused, where R warns. Comparisons with NaN are FALSE, where R has NA.",
       "Of nothing they are infinite, without R's warning; of integers that are all NA they are NA, where R has doubles."

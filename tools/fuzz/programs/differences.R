@@ -136,6 +136,15 @@ differences <- list(
     documented = "?xlaffi_value: XLA takes log(exp(x)) for x"
   ),
   list(
+    name = "parts of products", functions = "prod",
+    when = function(arguments, value) {
+      sizes <- log(Mod(unlist(Filter(function(a) is.numeric(a) || is.complex(a), arguments))))
+      # Beyond f32
+      isTRUE(sum(sizes[sizes > 0 & is.finite(sizes)]) > 88 && sum(sizes[sizes < 0 & is.finite(sizes)]) < -87)
+    },
+    documented = "?xla_supported: prod, NaN where a part is too large and another too small"
+  ),
+  list(
     name = "overflow of quotients", functions = "/",
     when = function(arguments, value) overflows(arguments, arguments[[2L]] != 0, value),
     documented = "?xlaffi_value: XLA takes log(exp(x)) for x"
