@@ -6,7 +6,10 @@ refusals <- list(
     documented = "?xlaffi_value: shapes are equal, or one side is repeated a whole number of times"
   ),
   "integers and logicals have no NA" = list(
-    message = "(integer|logical) values have no NA|(the function's result|`(yes|no|[.]{3})`) has NA, which i32 cannot hold",
+    message = paste0(
+      "(integer|logical) values have no NA|",
+      "(the function's result|`(yes|no|[.]{3})`) has NA, which i32 cannot hold"
+    ),
     documented = "?xlaffi_value: known positions outside of integers and logicals are an error"
   ),
   "longer by an index of logicals" = list(

@@ -27,9 +27,9 @@ rounding_sums <- c(
 # The error of these is relative to the largest number that goes in or comes out, as they add up.
 rounding_by_norm <- c(
   setdiff(rounding_sums, c("*", "prod", "cumprod", "%o%", "median")), "fft", "mvfft", "convolve", "solve", "qr.solve",
-  "chol", "chol2inv", "sparse_inverse", "det", "determinant", "backsolve", "forwardsolve", "svd", "eigen", "mahalanobis",
-  "var", "sd", "cor", "cov", "quantile", "mad", "IQR", "scale", "weighted.mean", "complex", "%%", "sin", "cos", "tan", "sinpi", "cospi",
-  "tanpi",
+  "chol", "chol2inv", "sparse_inverse", "det", "determinant", "backsolve", "forwardsolve", "svd", "eigen",
+  "mahalanobis", "var", "sd", "cor", "cov", "quantile", "mad", "IQR", "scale", "weighted.mean", "complex", "%%", "sin",
+  "cos", "tan", "sinpi", "cospi", "tanpi",
   "lgamma", "digamma", "gamma", "besselJ", "besselY", "approx", "log", "^", "exp"
 )
 
