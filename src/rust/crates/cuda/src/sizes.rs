@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 /// ([`crate::Element::KIND`] 3) up to 16.
 pub fn is_small(shape: Matrices, kind: usize) -> bool {
     let most = if kind == 3 { 16 } else { 32 };
-    !shape.is_empty() && shape.rows.max(shape.cols) <= most
+    !shape.is_empty() && shape.rows.max(shape.cols) <= most && !blocks_take_all()
 }
 
 /// Whether cuBLAS factors all matrices at once. Its kernels give a matrix to one block of threads,
@@ -18,8 +18,9 @@ pub fn lu_at_once(shape: Matrices) -> bool {
     shape.rows == shape.cols && at_once(shape)
 }
 
-/// Set to `all`, our own kernels also take what NVIDIA's routines for batches take otherwise:
-/// `tools/gpu/check` compares them, on a machine that cannot build another library.
+/// Set to `all`, our own kernels with a block of threads for each matrix also take what others take: NVIDIA's routines
+/// for batches, and the kernels for small matrices. `tools/gpu/check` compares them, on a machine that cannot build
+/// another library.
 const VARIABLE: &str = "XLAFFI_CUDA_BLOCKS";
 
 fn blocks_take_all() -> bool {

@@ -13,7 +13,12 @@ fn kepler() -> Frame {
 }
 
 #[test]
-fn the_driver_compiles_ptx_where_nvrtc_cannot() {
+fn kernels_without_nvrtc() {
+    the_driver_compiles_ptx();
+    small_matrices_go_to_nvidias_routines();
+}
+
+fn the_driver_compiles_ptx() {
     let handler = handler("kepler");
     fake::fail("nvrtcCompileProgram", 5);
     fake::fail("cuModuleLoadData", 1);
@@ -35,8 +40,7 @@ fn the_driver_compiles_ptx_where_nvrtc_cannot() {
 }
 
 /// Kernels for small matrices are NVRTC's alone: without it NVIDIA's routines take them, too, and it is not asked again.
-#[test]
-fn small_matrices_go_to_nvidias_routines_where_nvrtc_cannot() {
+fn small_matrices_go_to_nvidias_routines() {
     let handler = handler("eigh");
     let run = |rows: i64| {
         let dims = [2, rows, rows];
