@@ -34,42 +34,43 @@ struct Loaded {
 
 static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 
+/// Runs `f` on what is loaded, which nobody else changes meanwhile.
+fn with_loaded<R>(f: impl FnOnce(&mut Loaded) -> R) -> R {
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    f(loaded.get_or_insert_with(Loaded::default))
+}
+
 /// Whether there is such a kernel, which is compiled and loaded if it was not. What failed is not tried again.
 pub(crate) fn is_there(cuda: &Cuda, kernel: &Kernel<'_>) -> bool {
     let key = (cuda.context, kernel.name);
-    let is_missing = |loaded: &Option<Loaded>| {
-        let missing = loaded.as_ref().map(|loaded| loaded.missing.contains(&key));
-        missing.unwrap_or(false)
-    };
-    if is_missing(&LOADED.lock().unwrap_or_else(PoisonError::into_inner)) {
-        return false;
-    }
-    let found = function(cuda, kernel).is_ok();
-    if !found {
-        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-        loaded
-            .get_or_insert_with(Loaded::default)
-            .missing
-            .insert(key);
-    }
-    found
+    with_loaded(|loaded| {
+        if loaded.missing.contains(&key) {
+            return false;
+        }
+        let found = loaded.function(cuda, kernel).is_ok();
+        if !found {
+            loaded.missing.insert(key);
+        }
+        found
+    })
 }
 
 /// The kernel in the call's context.
 pub(crate) fn function(cuda: &Cuda, kernel: &Kernel<'_>) -> Result<usize> {
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    let loaded = loaded.get_or_insert_with(Loaded::default);
-    if let Some(&function) = loaded.functions.get(&(cuda.context, kernel.name)) {
-        return Ok(function);
-    }
-    let function = relaxed(cuda.driver, || loaded.look_up(cuda, kernel))?;
-    loaded
-        .functions
-        .insert((cuda.context, kernel.name), function);
-    Ok(function)
+    with_loaded(|loaded| loaded.function(cuda, kernel))
 }
 
 impl Loaded {
+    fn function(&mut self, cuda: &Cuda, kernel: &Kernel<'_>) -> Result<usize> {
+        let key = (cuda.context, kernel.name);
+        if let Some(&function) = self.functions.get(&key) {
+            return Ok(function);
+        }
+        let function = relaxed(cuda.driver, || self.look_up(cuda, kernel))?;
+        self.functions.insert(key, function);
+        Ok(function)
+    }
+
     /// A kernel that nobody has asked for yet.
     fn look_up(&mut self, cuda: &Cuda, kernel: &Kernel<'_>) -> Result<usize> {
         let (driver, key) = (cuda.driver, (cuda.context, kernel.module));
