@@ -157,7 +157,8 @@ test_that("covariances and correlations", {
   expect_words(expressions, m = replace(m, 2, NaN), v = c(1, 0, 2, 5))
   # All elements of an array are one variable.
   a <- array(c(2, 1, 4, 3, 7, 5, 9, 8), c(2, 2, 2))
-  expect_words(as.list(expression(var(a), cov(a, z), cov(w, a), cor(a, z))), a = a, z = cos(1:8), w = matrix(sin(1:16), 8))
+  expressions <- as.list(expression(var(a), cov(a, z), cov(w, a), cor(a, z)))
+  expect_words(expressions, a = a, z = cos(1:8), w = matrix(sin(1:16), 8))
   expect_words(as.list(expression(
     cov2cor(s), mahalanobis(m, c(1, 2, 3), s), mahalanobis(m, 0, s, inverted = TRUE), mahalanobis(c(1, 2, 4), 1, s)
   )), m = m, s = diag(3) + 0.5)
