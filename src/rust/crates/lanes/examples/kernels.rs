@@ -1,4 +1,4 @@
-//! Every kernel once in each precision: `tests/machine_code.rs` reads what became of it.
+//! Every kernel once in each precision: `tests/machine_code/` reads what became of it.
 
 use lanes::{cholesky, eigh, lu, qr, svd, triangular, Run, Vectorised, ALONE};
 use matrices::{Complex, Element, Form, Transpose, Triangle, Vectors};

@@ -4,8 +4,6 @@
 
 use super::kernel::Kernel;
 use super::lanes::{Float, Lanes};
-#[cfg(not(target_arch = "x86_64"))]
-use super::pack::PLAIN_FMA;
 #[cfg(target_arch = "x86_64")]
 use super::processor::Avx2;
 #[cfg(all(target_arch = "x86_64", avx512))]
@@ -99,12 +97,12 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
     let alone = match unit {
         // SAFETY: the proof.
         #[cfg(all(target_arch = "x86_64", avx512))]
-        Unit::Avx512(proof) => unsafe { blocks_avx512(proof, kernel, count, lines) },
+        Unit::Avx512(proof) => unsafe { avx512::blocks_avx512(proof, kernel, count, lines) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Unit::Avx2(proof) => unsafe { blocks_avx2(proof, kernel, count, lines) },
+        Unit::Avx2(proof) => unsafe { avx2::blocks_avx2(proof, kernel, count, lines) },
         #[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
-        Unit::Plain => blocks_plain(kernel, count, lines),
+        Unit::Plain => plain::blocks_plain(kernel, count, lines),
     };
     if kernel.alone_in_rows() || alone == count {
         return;
@@ -112,65 +110,92 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
     // SAFETY: every unit of x86-64 has AVX2.
     #[cfg(target_arch = "x86_64")]
     unsafe {
-        one_by_one_avx2(kernel, alone..count, lines);
+        avx2_one::one_by_one_avx2(kernel, alone..count, lines);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    one_by_one_plain(kernel, alone..count, lines);
+    plain_one::one_by_one_plain(kernel, alone..count, lines);
 }
 
-// Not inlined, so that a test finds them in the machine code.
+// A module for each unit, as the compiler makes the code of a module on one thread; and not inlined: a test looks for
+// them in the machine code.
+
 #[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
-#[inline(never)]
-fn blocks_plain<T: Float, K: Kernel<T>>(kernel: &mut K, count: usize, lines: &mut [Line]) -> usize {
-    blocks::<T::Plain, K>((), kernel, count, lines)
+mod plain {
+    use super::{blocks, Float, Kernel, Line};
+
+    #[inline(never)]
+    pub(super) fn blocks_plain<T: Float, K: Kernel<T>>(
+        kernel: &mut K,
+        count: usize,
+        lines: &mut [Line],
+    ) -> usize {
+        blocks::<T::Plain, K>((), kernel, count, lines)
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-#[inline(never)]
-fn one_by_one_plain<T: Float, K: Kernel<T>>(
-    kernel: &mut K,
-    range: Range<usize>,
-    lines: &mut [Line],
-) {
-    one_by_one::<T::One<PLAIN_FMA>, K>((), kernel, range, lines);
+mod plain_one {
+    use super::{one_by_one, Float, Kernel, Line, Range};
+    use crate::pack::PLAIN_FMA;
+
+    #[inline(never)]
+    pub(super) fn one_by_one_plain<T: Float, K: Kernel<T>>(
+        kernel: &mut K,
+        range: Range<usize>,
+        lines: &mut [Line],
+    ) {
+        one_by_one::<T::One<PLAIN_FMA>, K>((), kernel, range, lines);
+    }
 }
 
-/// # Safety
-/// The processor has AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn blocks_avx2<T: Float, K: Kernel<T>>(
-    proof: Avx2,
-    kernel: &mut K,
-    count: usize,
-    lines: &mut [Line],
-) -> usize {
-    blocks::<T::Avx2, K>(proof, kernel, count, lines)
+mod avx2 {
+    use super::{blocks, Avx2, Float, Kernel, Line};
+
+    /// # Safety
+    /// The processor has AVX2 and FMA.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) unsafe fn blocks_avx2<T: Float, K: Kernel<T>>(
+        proof: Avx2,
+        kernel: &mut K,
+        count: usize,
+        lines: &mut [Line],
+    ) -> usize {
+        blocks::<T::Avx2, K>(proof, kernel, count, lines)
+    }
 }
 
-/// # Safety
-/// The processor has AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn one_by_one_avx2<T: Float, K: Kernel<T>>(
-    kernel: &mut K,
-    range: Range<usize>,
-    lines: &mut [Line],
-) {
-    one_by_one::<T::One<true>, K>((), kernel, range, lines);
+mod avx2_one {
+    use super::{one_by_one, Float, Kernel, Line, Range};
+
+    /// # Safety
+    /// The processor has AVX2 and FMA.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) unsafe fn one_by_one_avx2<T: Float, K: Kernel<T>>(
+        kernel: &mut K,
+        range: Range<usize>,
+        lines: &mut [Line],
+    ) {
+        one_by_one::<T::One<true>, K>((), kernel, range, lines);
+    }
 }
 
-/// # Safety
-/// The processor has AVX-512 F, DQ and VL, and FMA.
 #[cfg(all(target_arch = "x86_64", avx512))]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
-unsafe fn blocks_avx512<T: Float, K: Kernel<T>>(
-    proof: Avx512,
-    kernel: &mut K,
-    count: usize,
-    lines: &mut [Line],
-) -> usize {
-    blocks::<T::Avx512, K>(proof, kernel, count, lines)
+mod avx512 {
+    use super::{blocks, Avx512, Float, Kernel, Line};
+
+    /// # Safety
+    /// The processor has AVX-512 F, DQ and VL, and FMA.
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
+    pub(super) unsafe fn blocks_avx512<T: Float, K: Kernel<T>>(
+        proof: Avx512,
+        kernel: &mut K,
+        count: usize,
+        lines: &mut [Line],
+    ) -> usize {
+        blocks::<T::Avx512, K>(proof, kernel, count, lines)
+    }
 }
 
 /// Runs `kernel` over blocks of matrices while that pays, and over what is left if it can; the first one that is

@@ -19,7 +19,7 @@
 //!
 //! All that a kernel calls is `#[inline(always)]`, and its loops are `for` loops: a function or a
 //! closure with a loop in it (`for_each`, `fold`) that the compiler does not inline is compiled
-//! without the vector instructions, and each `mul_add` in it becomes a call. `tests/machine_code.rs`
+//! without the vector instructions, and each `mul_add` in it becomes a call. `tests/machine_code/`
 //! looks for such calls.
 
 mod accumulate;

@@ -1,9 +1,6 @@
 //! The plain lanes are vector code on 64-bit ARM: `examples/kernels.rs` is compiled for it, and its assembly read.
-#![cfg(target_os = "linux")]
 
-mod common;
-
-use common::{expect_vector_code, output, Seen, CALLED};
+use super::seen::{called, expect_vector_code, output, Seen};
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -107,8 +104,8 @@ fn expect_whole(name: &str, instructions: &[&str]) {
 #[track_caller]
 fn expect_known_calls(name: &str, all: &BTreeMap<&str, Vec<&str>>) {
     for call in all[name].iter().filter_map(|one| one.strip_prefix("bl\t")) {
-        let known = CALLED.iter().any(|called| {
-            call.ends_with(&format!("::{called}")) || call.contains(&format!("::{called}::<"))
+        let known = called().any(|one| {
+            call.ends_with(&format!("::{one}")) || call.contains(&format!("::{one}::<"))
         });
         let moves = match all.get(call) {
             Some(instructions) => !instructions.iter().any(|one| computes(one)),
@@ -123,7 +120,7 @@ fn expect_known_calls(name: &str, all: &BTreeMap<&str, Vec<&str>>) {
     not(arm64_std),
     ignore = "Rust's standard library for 64-bit ARM is not here (tools/setup.sh test)"
 )]
-fn kernels_are_vector_code() {
+fn kernels_are_vector_code_of_arm64() {
     let code = assembly();
     let mut seen = Seen::default();
     let all = functions(&code);

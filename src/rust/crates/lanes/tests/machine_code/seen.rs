@@ -32,32 +32,13 @@ const PRODUCTS: [&str; 19] = [
     "substitute",
 ];
 
-/// What may be called: it moves data only, or is looked at itself.
-pub const CALLED: [&str; 29] = [
+/// What may be called besides: it moves data only, or is looked at itself.
+const MOVES: [&str; 10] = [
     "gather",
     "scatter",
     "scatter_some",
     "strided",
     "lines",
-    "product",
-    "follow",
-    "reflect",
-    "project",
-    "prepare",
-    "sweep",
-    "multiply",
-    "larfg",
-    "gemver",
-    "gemvt",
-    "bdsqr",
-    "roots",
-    "spread",
-    "ends",
-    "hemv",
-    "stedc",
-    "sterf",
-    "steqr",
-    "substitute",
     // It divides and multiplies only.
     "weights",
     "share",
@@ -66,6 +47,11 @@ pub const CALLED: [&str; 29] = [
     "index_mut",
     "zip",
 ];
+
+/// The functions of the crate that kernels may call.
+pub fn called() -> impl Iterator<Item = &'static str> {
+    PRODUCTS.into_iter().chain(MOVES)
+}
 
 /// What a tool says, which has to succeed.
 pub fn output(command: &mut Command) -> String {
@@ -110,9 +96,9 @@ impl Seen {
 
     /// Whether the function is a kernel of one of the `callers`: what is known of that one.
     pub fn kernel<K: Copy>(&mut self, name: &str, callers: &[(&'static str, K)]) -> Option<K> {
-        let &(caller, known) = callers
-            .iter()
-            .find(|(caller, _)| name.contains(&format!("dispatch::{caller}")))?;
+        let &(caller, known) = callers.iter().find(|(caller, _)| {
+            name.contains("dispatch::") && name.contains(&format!("::{caller}"))
+        })?;
         let kernel = KERNELS
             .into_iter()
             .find(|kernel| name.contains(&format!("::{kernel}<")))
