@@ -24,8 +24,12 @@ cache_folder <- function(cache) {
 }
 
 is_turned_off <- function(cache) {
-  wanted <- getOption(cache$folder, Sys.getenv(cache$variable))
-  cache$optional && (isFALSE(wanted) || identical(wanted, "off"))
+  cache$optional && is_off(getOption(cache$folder, Sys.getenv(cache$variable)))
+}
+
+# These words are no names of folders: other variables have `0` for this.
+is_off <- function(wanted) {
+  isFALSE(wanted) || (is.character(wanted) && length(wanted) == 1L && tolower(wanted) %in% c("off", "0", "no", "false"))
 }
 
 # Where a cache that is turned off would be, too. A relative path means another folder when R works elsewhere.
@@ -34,7 +38,7 @@ wanted_folder <- function(cache) {
   wanted <- getOption(cache$folder, named)
   if (cache$optional) {
     wanted <- if (isTRUE(wanted) || is_turned_off(cache)) named else wanted
-    wanted <- if (identical(wanted, "off")) "" else wanted
+    wanted <- if (is_off(wanted)) "" else wanted
   }
   if (!is.character(wanted) || length(wanted) != 1L || is.na(wanted)) {
     what <- if (cache$optional) "a folder, TRUE or FALSE" else "a folder"

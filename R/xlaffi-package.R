@@ -48,7 +48,7 @@
 #' * `PJRT_CPU_DEVICE_COUNT`: how many devices a new CPU client has; 1 if unset.
 #' * `PJRT_INSTALL`: `"1"` lets a missing plugin be installed without a question, `"0"` forbids it.
 #' * `XLAFFI_CODE_CACHE`: the folder of compiled ops where the option `xlaffi.code_cache` is not set.
-#' * `XLAFFI_PROGRAM_CACHE`: that of compiled programs, or `off`.
+#' * `XLAFFI_PROGRAM_CACHE`: that of compiled programs, or `off` (`0`, `no`, `false`).
 #' * `XLAFFI_DEBUG`: `true` is the option `xlaffi.debug = TRUE`, where that is not set.
 #' * `XLAFFI_PYTHON`: the Python executable whose jaxlib the included CPU plugin uses.
 #' * `XLAFFI_LAPACK`: the LAPACK to use, a shared library or the name of a place; `XLAFFI_F32_LAPACK`: `0` computes

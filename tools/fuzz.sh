@@ -6,6 +6,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 export PATH="$PATH:$HOME/.cargo/bin"
+# In a locale without UTF-8 R itself warns of names in calls.
+export LANG=C.UTF-8 LC_ALL=C.UTF-8
 seconds=${1:-120}
 seed=${2:-1}
 status=0

@@ -213,7 +213,9 @@ test_that("nothing is kept where that is turned off, or the folder cannot be use
     expect_match(xlaffi:::program_cache_state()$problem, "turned off|cannot be made")
   }
   withr::local_options(xlaffi.program_cache = NULL)
-  withr::with_envvar(c(XLAFFI_PROGRAM_CACHE = "off"), expect_null(xlaffi:::program_folder()))
+  for (off in c("off", "0", "no", "FALSE")) {
+    withr::with_envvar(c(XLAFFI_PROGRAM_CACHE = off), expect_null(xlaffi:::program_folder()))
+  }
   withr::with_envvar(c(XLAFFI_PROGRAM_CACHE = NA, "_R_CHECK_PACKAGE_NAME_" = "xlaffi"), {
     expect_true(startsWith(xlaffi:::program_folder(), tempdir()))
   })

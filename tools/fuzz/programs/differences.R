@@ -166,6 +166,12 @@ differences <- list(
     documented = "?xlaffi_value: signs of zeros that are computed"
   ),
   list(
+    name = "sparse matrices divided by 0", functions = "/",
+    when = function(arguments, value) anyNA(value) && !has_na(arguments),
+    unless = function(code) !any(names(sparse_words) %in% all.names(code)),
+    documented = "?hlo_sparse: what has no entry stays 0"
+  ),
+  list(
     name = "numbers that are too small", functions = c(rounding_always, rounding_sums),
     when = function(arguments, value) {
       (is.double(value) || is.complex(value)) && any(Mod(value) < 1e-307 & Mod(value) > 0, na.rm = TRUE)

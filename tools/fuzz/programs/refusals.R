@@ -8,7 +8,7 @@ refusals <- list(
   "integers and logicals have no NA" = list(
     message = paste0(
       "(integer|logical) values have no NA|",
-      "(the function's result|`(yes|no|[.]{3})`) has NA, which i32 cannot hold"
+      "(the function's result|`(yes|no|[.]{3})`) has NA, which (i32|pred) cannot hold"
     ),
     documented = "?xlaffi_value: known positions outside of integers and logicals are an error"
   ),
