@@ -21,8 +21,8 @@ jit_state <- session_state("jit_state",
 #' # Programs on disk
 #' What was compiled lies in `tools::R_user_dir("xlaffi", "cache")`, or in the folder that the option
 #' `xlaffi.program_cache` or the environment variable `XLAFFI_PROGRAM_CACHE` names;
-#' `options(xlaffi.program_cache = FALSE)`, or the variable set to `off`, `0`, `no` or `false`, turns that off; `TRUE` is
-#' the default again, whatever the variable turns off.
+#' `options(xlaffi.program_cache = FALSE)`, or the variable set to `off`, `0`, `no` or `false`, turns that off; `TRUE`
+#' is the default again, whatever the variable turns off.
 #'
 #' A program is found by a digest of its text, the device, the version of the plugin and of jaxlib, the processor and
 #' the number of its threads, the environment variable `XLA_FLAGS`, and this package as it is installed: where one of
