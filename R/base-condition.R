@@ -181,6 +181,8 @@ check_function <- function(f, name = "f", call = rlang::caller_env()) {
   }
 }
 
+is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
+
 is_missing_arg <- function(x) missing(x) || (is.symbol(x) && !nzchar(as.character(x)))
 
 # The call of the method that asks: R puts the method's name into it, and for some generics the values themselves.

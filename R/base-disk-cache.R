@@ -29,7 +29,7 @@ is_turned_off <- function(cache) {
 
 # These words are no names of folders: other variables have `0` for this.
 is_off <- function(wanted) {
-  isFALSE(wanted) || (is.character(wanted) && length(wanted) == 1L && tolower(wanted) %in% c("off", "0", "no", "false"))
+  isFALSE(wanted) || (is_string(wanted) && tolower(wanted) %in% c("off", "0", "no", "false"))
 }
 
 # Where a cache that is turned off would be, too. A relative path means another folder when R works elsewhere.
@@ -40,7 +40,7 @@ wanted_folder <- function(cache) {
     wanted <- if (isTRUE(wanted) || is_turned_off(cache)) named else wanted
     wanted <- if (is_off(wanted)) "" else wanted
   }
-  if (!is.character(wanted) || length(wanted) != 1L || is.na(wanted)) {
+  if (!is_string(wanted)) {
     what <- if (cache$optional) "a folder, TRUE or FALSE" else "a folder"
     abort(sprintf("the option `%s` must be %s, not %s", cache$folder, what, describe(wanted)),
       operand = cache$folder, call = NULL

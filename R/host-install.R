@@ -113,8 +113,6 @@ chosen_runtime <- function(runtime, file, call = rlang::caller_env()) {
   "plugin"
 }
 
-is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
-
 # What was asked for by name, whatever else there is.
 install_runtime <- function(runtime, file, call = rlang::caller_env()) {
   for (variable in c("PJRT_PLUGIN_PATH_CPU", "PJRT_PLUGIN_URL_CPU")) {

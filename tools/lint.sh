@@ -13,7 +13,7 @@ step() { # step NAME COMMAND...
   "$@" || failed+=("$name")
 }
 
-# It needs one processor and minutes, so it runs beside cargo.
+# lintr needs one processor for minutes, so it runs beside cargo.
 work=$(mktemp -d)
 Rscript tools/lint.R > "$work/lintr" 2>&1 &
 lintr=$!

@@ -1,4 +1,4 @@
-//! What the optimiser makes of the kernels, for each processor at the same time: both are one build on most of the way.
+//! What the optimiser makes of the kernels for two processors. In one binary, so that both builds run at the same time.
 #![cfg(target_os = "linux")]
 
 mod arm64;
