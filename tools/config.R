@@ -6,7 +6,8 @@
 # - developer's: no archive. cargo's own settings, and a target folder that is kept.
 #
 # Environment: XLAFFI_DEBUG=1 gives an unoptimised build with debug info; XLAFFI_WITH_TESTS=1 one of the crates as
-# `cargo test` compiles them for its own tests, together with those, so that both share what is compiled.
+# `cargo test` compiles them for its own tests, together with those, so that both share what is compiled;
+# XLAFFI_WITH_TESTS=all as for every test.
 
 windows <- .Platform$OS.type == "windows"
 mac <- Sys.info()[["sysname"]] == "Darwin"
@@ -63,7 +64,8 @@ link_flags <- function(debug, sealed) {
 
 sealed <- file.exists("src/rust/vendor.tar.xz") && Sys.getenv("NOT_CRAN") != "true"
 debug <- flag("XLAFFI_DEBUG")
-with_tests <- !sealed && flag("XLAFFI_WITH_TESTS")
+every_test <- !sealed && Sys.getenv("XLAFFI_WITH_TESTS") == "all"
+with_tests <- every_test || !sealed && flag("XLAFFI_WITH_TESTS")
 target_dir <- if (sealed) "" else Sys.getenv("CARGO_TARGET_DIR")
 
 values <- c(
@@ -77,6 +79,7 @@ values <- c(
   SEALED = if (sealed) "yes" else "no",
   CARGO_FLAGS = paste(c(
     if (with_tests) "--workspace --tests" else if (!debug) "--release",
+    if (every_test) "--features lanes/plain",
     if (sealed) "-j 2 --offline --locked"
   ), collapse = " "),
   LINK_FLAGS = link_flags(debug, sealed),

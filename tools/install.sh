@@ -13,7 +13,7 @@ if [ "$1" = --shipped ]; then
   shift
 elif [ "$1" = --tests ]; then
   shift
-  export XLAFFI_WITH_TESTS=1
+  export XLAFFI_WITH_TESTS="${XLAFFI_WITH_TESTS:-1}"
 else
   export CARGO_INCREMENTAL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 fi

@@ -28,7 +28,7 @@ read_lintr() {
 scripts=(tools/*.sh tools/*/*.sh .ci/run configure configure.win cleanup cleanup.win)
 
 step rustfmt cargo fmt --all --check --manifest-path src/rust/Cargo.toml
-step clippy cargo clippy --quiet --workspace --all-targets --manifest-path src/rust/Cargo.toml -- -D warnings
+step clippy cargo clippy --quiet --workspace --all-targets --features lanes/plain --manifest-path src/rust/Cargo.toml -- -D warnings
 RUSTDOCFLAGS="-D warnings" step rustdoc cargo doc --quiet --no-deps --workspace --all-features --manifest-path src/rust/Cargo.toml
 oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' src/rust/Cargo.toml | head -n 1).0
 if cargo "+$oldest" --version >/dev/null 2>&1; then

@@ -86,7 +86,8 @@ run() {
     # test of machine code compiles for itself.
     address)
       ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 LSAN_OPTIONS="suppressions=$root/tools/sanitize.lsan" \
-        sanitized address -p ops -p custom-ops -p lanes -p lapack --lib --tests -- --skip kernels_are_vector_code ;;
+        sanitized address -p ops -p custom-ops -p lanes -p lapack \
+          --features lanes/plain --lib --tests -- --skip kernels_are_vector_code ;;
     # Python and XLA end without freeing. What the sanitizer keeps back of freed memory looks like growth.
     address-plugin)
       ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:allocator_may_return_null=1 \

@@ -51,7 +51,7 @@ cargo_test() {
   local part=$1 status ok bad skip started ended
   shift
   echo "== $part"
-  cargo test --no-fail-fast --manifest-path src/rust/Cargo.toml "$@" ${filter:+"$filter"} 2>&1 | tee "$work/cargo"
+  cargo test --no-fail-fast --manifest-path src/rust/Cargo.toml "${features[@]}" "$@" ${filter:+"$filter"} 2>&1 | tee "$work/cargo"
   status=${PIPESTATUS[0]}
   read -r ok bad skip < <(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed; \([0-9]*\) ignored;.*/\1 \2 \3/p' "$work/cargo" |
     awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
@@ -75,11 +75,13 @@ done
 
 # The tests of all crates, then the package, which shares what they compiled: while the first ones run it is built.
 echo "== compiling"
-cargo test --no-run --tests --workspace --manifest-path src/rust/Cargo.toml
+features=()
+[ -z "$all" ] || features=(--features lanes/plain)
+cargo test --no-run --tests --workspace "${features[@]}" --manifest-path src/rust/Cargo.toml
 # The plugin as a library of its own, which a test of it loads into Python
-cargo build --quiet --example plugin --workspace --manifest-path src/rust/Cargo.toml
+cargo build --quiet --example plugin --workspace "${features[@]}" --manifest-path src/rust/Cargo.toml
 {
-  tools/install.sh --tests .lib --no-docs
+  XLAFFI_WITH_TESTS=${all:-1} tools/install.sh --tests .lib --no-docs
   echo $? > "$work/installed"
 } > "$work/install" 2>&1 &
 

@@ -108,6 +108,8 @@ test_that("XLAFFI_WITH_TESTS builds the crates as for their tests, and no tarbal
   configure(dir, c(XLAFFI_WITH_TESTS = "1"))
   expect_match(makevars(dir), "^LIBDIR = .*/debug$", all = FALSE)
   expect_match(makevars(dir), "cargo build --lib --workspace --tests --", fixed = TRUE, all = FALSE)
+  configure(dir, c(XLAFFI_WITH_TESTS = "all"))
+  expect_match(makevars(dir), "--workspace --tests --features lanes/plain --", fixed = TRUE, all = FALSE)
   file.create(file.path(dir, "src", "rust", "vendor.tar.xz"))
   configure(dir, c(XLAFFI_WITH_TESTS = "1"))
   expect_match(makevars(dir), "--release -j 2 --offline --locked", fixed = TRUE, all = FALSE)

@@ -20,27 +20,40 @@ pub enum Unit {
     /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// On x86-64 in tests only, with the instructions that all of them have.
-    #[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
+    /// On x86-64 by a feature for tests only, with the instructions that all of them have.
+    #[cfg(any(feature = "plain", not(target_arch = "x86_64")))]
     Plain,
 }
 
 impl Unit {
-    /// All that the processor has, the best first; [`Unit::Plain`] is on every one.
+    /// All that the processor has and that there is code for, the best first.
     #[cfg(feature = "testing")]
     pub fn all() -> Vec<Unit> {
-        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
+        #[cfg_attr(
+            not(all(target_arch = "x86_64", any(avx512, feature = "plain"))),
+            allow(unused_mut)
+        )]
         let mut all: Vec<Unit> = Unit::best().into_iter().collect();
         #[cfg(all(target_arch = "x86_64", avx512))]
         if let Some(&Unit::Avx512(proof)) = all.first() {
             all.push(Unit::Avx2(proof.avx2()));
         }
         // What is alone in a lane is computed with AVX2, so there is none without it.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(feature = "plain", target_arch = "x86_64"))]
         if !all.is_empty() {
             all.push(Unit::Plain);
         }
         all
+    }
+
+    /// Whether its lanes are vectors of the processor: on x86-64 those of [`Unit::Plain`] are not.
+    #[cfg(feature = "testing")]
+    pub fn has_vectors(self) -> bool {
+        #[cfg(all(feature = "plain", target_arch = "x86_64"))]
+        if self == Unit::Plain {
+            return false;
+        }
+        true
     }
 
     /// Lanes of a vector.
@@ -50,7 +63,7 @@ impl Unit {
             Unit::Avx512(_) => T::Avx512::WIDTH,
             #[cfg(target_arch = "x86_64")]
             Unit::Avx2(_) => T::Avx2::WIDTH,
-            #[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
+            #[cfg(any(feature = "plain", not(target_arch = "x86_64")))]
             Unit::Plain => T::Plain::WIDTH,
         }
     }
@@ -101,7 +114,7 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Unit::Avx2(proof) => unsafe { avx2::blocks_avx2(proof, kernel, count, lines) },
-        #[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
+        #[cfg(any(feature = "plain", not(target_arch = "x86_64")))]
         Unit::Plain => plain::blocks_plain(kernel, count, lines),
     };
     if kernel.alone_in_rows() || alone == count {
@@ -119,7 +132,7 @@ fn run_in<T: Float, K: Kernel<T>>(unit: Unit, kernel: &mut K, count: usize, line
 // A module for each unit, as the compiler makes the code of a module on one thread; and not inlined: a test looks for
 // them in the machine code.
 
-#[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
+#[cfg(any(feature = "plain", not(target_arch = "x86_64")))]
 mod plain {
     use super::{blocks, Float, Kernel, Line};
 

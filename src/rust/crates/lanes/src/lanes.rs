@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
 /// f32 or f64.
 pub trait Float: Element<Real = Self> + PartialOrd {
     /// A block on another processor than x86-64.
-    #[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
+    #[cfg(any(feature = "plain", not(target_arch = "x86_64")))]
     type Plain: Lanes<Float = Self, Proof = ()>;
     /// A block with AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]

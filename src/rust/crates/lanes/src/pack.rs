@@ -56,7 +56,7 @@ impl<T: Add<Output = T> + Copy, const W: usize, const FMA: bool> AddAssign for P
 }
 
 /// Every 64-bit ARM has fused multiply-add; elsewhere it may be a slow call, which gives tests on x86-64 the bits of AVX2.
-#[cfg(any(feature = "testing", not(target_arch = "x86_64")))]
+#[cfg(any(feature = "plain", not(target_arch = "x86_64")))]
 pub(crate) const PLAIN_FMA: bool = cfg!(any(target_arch = "aarch64", target_arch = "x86_64"));
 
 /// `a * b + c` with one rounding, of a vector of `W` numbers.
@@ -67,7 +67,7 @@ mod fused {
             pub(super) fn $t<const W: usize>(a: $t, b: $t, c: $t) -> $t {
                 // In tests, where no instruction is asked for. It would be a call of the C library's, and Windows' rounds
                 // twice.
-                #[cfg(all(feature = "testing", target_arch = "x86_64"))]
+                #[cfg(all(feature = "plain", target_arch = "x86_64"))]
                 if W > 1 {
                     return libm::$call(a, b, c);
                 }
@@ -85,7 +85,7 @@ macro_rules! floats {
             type Plain = crate::arm64::$neon;
             #[cfg(all(
                 not(target_arch = "aarch64"),
-                any(feature = "testing", not(target_arch = "x86_64"))
+                any(feature = "plain", not(target_arch = "x86_64"))
             ))]
             type Plain = Pack<$t, $plain, PLAIN_FMA>;
             #[cfg(target_arch = "x86_64")]

@@ -108,7 +108,7 @@ macro_rules! ops {
         complex { $($($complex:ident)::+;)* }
         $($op:ty: $($platform:ty),+;)*
     ) => {
-        static TABLE: &[Entry] = &[
+        &[
             $(entry!(Some(bundle::<$stateful, Host>); $stateful: Host),)*
             $(entry!(None; $op: $($platform),+),)*
             $(
@@ -125,62 +125,63 @@ macro_rules! ops {
                 entry!(None; $($complex)::+<Complex<f32>>: Host),
                 entry!(None; $($complex)::+<Complex<f64>>: Host),
             )*
-        ];
+        ]
     };
-}
-
-ops! {
-    stateful {
-        SparseCholesky;
-        SparseFactorValues;
-        SparseInverse;
-        SparseInverseDerivative;
-        SparseMatmul;
-        SparseOwnFactor;
-        SparseOwnFactorPullback;
-        SparseSampledProduct;
-        SparseSolve;
-    }
-    every {
-        cholesky::jaxlib::Potrf;
-        eigh::jaxlib::Syevd;
-        lu::jaxlib::Getrf;
-        qr::jaxlib::Geqrf; qr::jaxlib::Orgqr; qr::jaxlib::Ormqr; qr::pivoted::Geqp3;
-        reduce::jaxlib::Gehrd; reduce::jaxlib::Sytrd;
-        svd::jaxlib::Gesdd; svd::jaxlib::Gesvd;
-        triangular::jaxlib::Trsm;
-        tridiagonal::jaxlib::Gtsv;
-    }
-    real { eig::jaxlib::Geev; schur::jaxlib::Gees; }
-    complex { eig::jaxlib::GeevComplex; schur::jaxlib::GeesComplex; }
-    Cholesky: Host;
-    Eigh: Host, Cuda;
-    Geqrf: Host, Cuda;
-    Kepler: Host, Cuda;
-    Lu: Host, Cuda;
-    LuPivotsToPermutation: Host;
-    Orgqr: Host, Cuda;
-    PrintTensor: Host, Cuda;
-    Special: Host, Cuda;
-    Svd: Host, Cuda;
-    eig::cusolver::Geev: Cuda;
-    qr::cusolver::Geqrf: Cuda;
-    svd::cusolver::Gesvd: Cuda;
-    svd::cusolver::Gesvdj: Cuda;
-    svd::cusolver::Gesvdp: Cuda;
-    lu::cusolver::Getrf: Cuda;
-    qr::cusolver::Orgqr: Cuda;
-    qr::cusolver::Ormqr: Cuda;
-    lu::cusolver::PivotsToPermutation: Cuda;
-    cholesky::cusolver::Potrf: Cuda;
-    eigh::cusolver::Syevd: Cuda;
-    reduce::cusolver::Sytrd: Cuda;
 }
 
 /// All ops.
 #[must_use]
 pub fn table() -> &'static [Entry] {
-    TABLE
+    // Not a static: of what statics refer to the code is always made, for tests of this crate's own functions, too.
+    const {
+        ops! {
+            stateful {
+                SparseCholesky;
+                SparseFactorValues;
+                SparseInverse;
+                SparseInverseDerivative;
+                SparseMatmul;
+                SparseOwnFactor;
+                SparseOwnFactorPullback;
+                SparseSampledProduct;
+                SparseSolve;
+            }
+            every {
+                cholesky::jaxlib::Potrf;
+                eigh::jaxlib::Syevd;
+                lu::jaxlib::Getrf;
+                qr::jaxlib::Geqrf; qr::jaxlib::Orgqr; qr::jaxlib::Ormqr; qr::pivoted::Geqp3;
+                reduce::jaxlib::Gehrd; reduce::jaxlib::Sytrd;
+                svd::jaxlib::Gesdd; svd::jaxlib::Gesvd;
+                triangular::jaxlib::Trsm;
+                tridiagonal::jaxlib::Gtsv;
+            }
+            real { eig::jaxlib::Geev; schur::jaxlib::Gees; }
+            complex { eig::jaxlib::GeevComplex; schur::jaxlib::GeesComplex; }
+            Cholesky: Host;
+            Eigh: Host, Cuda;
+            Geqrf: Host, Cuda;
+            Kepler: Host, Cuda;
+            Lu: Host, Cuda;
+            LuPivotsToPermutation: Host;
+            Orgqr: Host, Cuda;
+            PrintTensor: Host, Cuda;
+            Special: Host, Cuda;
+            Svd: Host, Cuda;
+            eig::cusolver::Geev: Cuda;
+            qr::cusolver::Geqrf: Cuda;
+            svd::cusolver::Gesvd: Cuda;
+            svd::cusolver::Gesvdj: Cuda;
+            svd::cusolver::Gesvdp: Cuda;
+            lu::cusolver::Getrf: Cuda;
+            qr::cusolver::Orgqr: Cuda;
+            qr::cusolver::Ormqr: Cuda;
+            lu::cusolver::PivotsToPermutation: Cuda;
+            cholesky::cusolver::Potrf: Cuda;
+            eigh::cusolver::Syevd: Cuda;
+            reduce::cusolver::Sytrd: Cuda;
+        }
+    }
 }
 
 /// What a second name of each op begins with. XLA has one registry per process, where another host's
@@ -191,7 +192,7 @@ pub const PRIVATE: &str = "xlaffi.";
 #[must_use]
 pub fn named(target: &str) -> Option<&'static Entry> {
     let target = target.strip_prefix(PRIVATE).unwrap_or(target);
-    TABLE.iter().find(|entry| entry.target == target)
+    table().iter().find(|entry| entry.target == target)
 }
 
 /// The handler of `target` on `platform`, under any of the names that the op and the platform have.

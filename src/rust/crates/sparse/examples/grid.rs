@@ -1,7 +1,7 @@
 //! How long a grid's Laplacian takes: `grid [SIDES [WHAT]]`, the least of several times, in milliseconds. The sides are
 //! `316x316` of a plane, `27x27x27` of a room.
 
-use sparse::{Pattern, Symbolic, System};
+use sparse::{Float, Pattern, Symbolic, System, HIGHEST_ORDER};
 use std::time::Instant;
 
 fn least(what: &str, mut f: impl FnMut()) {
@@ -52,12 +52,15 @@ fn main() {
     );
     let mut factor = vec![0.0; symbolic.factor_len()];
     least("factor", || {
-        assert_eq!(symbolic.cholesky(&values, &mut factor).expect("memory"), 0);
+        assert_eq!(
+            Float::cholesky(&symbolic, &values, &mut factor).expect("memory"),
+            0
+        );
     });
     println!("log det {}", symbolic.log_determinant(&factor));
     let mut inverse = vec![0.0; values.len()];
     least("inverse", || {
-        symbolic.inverse(&factor, &mut inverse).expect("memory")
+        Float::inverse(&symbolic, &factor, &mut inverse).expect("memory")
     });
     let (b, mut x) = (vec![1.0; n], vec![0.0; n]);
     least("solution", || {
@@ -65,10 +68,10 @@ fn main() {
             .solve(&factor, System::Whole, &b, &mut x)
             .expect("memory");
     });
-    least("derivative", || {
-        let along = [&values[..]];
-        symbolic
-            .inverse_derivative(&values, &along, &mut inverse)
-            .expect("memory");
-    });
+    for order in 1..=HIGHEST_ORDER {
+        let along = vec![&values[..]; order];
+        least(&format!("derivative of order {order}"), || {
+            Float::inverse_derivative(&symbolic, &values, &along, &mut inverse).expect("memory");
+        });
+    }
 }

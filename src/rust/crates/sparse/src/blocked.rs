@@ -19,9 +19,8 @@ const DEPTH: usize = 256;
 /// From so many multiplications on copies are worth their time.
 const LARGE: usize = 1 << 18;
 
-/// `C -= A B`, as [`tile::subtract_product`].
-#[inline(always)]
-pub(crate) fn subtract_product<T: Number, const FMA: bool>(
+/// `C -= A B`, as [`tile::subtract_product`], on the processor's vector unit.
+pub(crate) fn subtract_product<T: Number>(
     c: &mut [T],
     stride: usize,
     size: (usize, usize, usize),
@@ -29,22 +28,40 @@ pub(crate) fn subtract_product<T: Number, const FMA: bool>(
     b: Operand<'_, T>,
     lower: bool,
 ) {
-    let (rows, columns, depth) = size;
-    let large = rows >= 2 * TALL && columns > 2 * WIDE && rows * columns * depth >= LARGE;
-    if T::SMALL && large {
-        let product = Product {
-            c,
-            stride,
-            size,
-            a,
-            b,
-            lower,
-        };
-        if product.in_parts() {
-            return;
-        }
+    let product = Product {
+        c,
+        stride,
+        size,
+        a,
+        b,
+        lower,
+    };
+    if T::LEN == 1 && is_large(size) {
+        product.in_parts();
+    } else {
+        vectorised(product);
     }
-    tile::subtract_product::<T, FMA>(c, stride, size, a, b, lower);
+}
+
+/// The same, not called but in place where that is little code.
+#[inline(always)]
+pub(crate) fn subtract_product_in_place<T: Number, const FMA: bool>(
+    c: &mut [T],
+    stride: usize,
+    size: (usize, usize, usize),
+    a: Operand<'_, T>,
+    b: Operand<'_, T>,
+    lower: bool,
+) {
+    if T::LEN > 1 || is_large(size) {
+        subtract_product(c, stride, size, a, b, lower);
+    } else {
+        tile::subtract_product::<T, FMA>(c, stride, size, a, b, lower);
+    }
+}
+
+fn is_large((rows, columns, depth): (usize, usize, usize)) -> bool {
+    rows >= 2 * TALL && columns > 2 * WIDE && rows * columns * depth >= LARGE
 }
 
 struct Product<'a, T> {
@@ -57,18 +74,33 @@ struct Product<'a, T> {
 }
 
 impl<T: Number> Product<'_, T> {
-    /// False where there is no memory for the parts: then tiles read where the operands are. One copy of it serves all
-    /// that is computed with products.
-    #[inline(never)]
-    fn in_parts(self) -> bool {
-        let Ok(mut work) = zeros(DEPTH.min(self.size.2) * (ROWS + WIDE)) else {
-            return false;
-        };
-        vectorised(Parts {
-            product: self,
-            work: &mut work,
-        });
-        true
+    /// Where there is no memory for the parts tiles read where the operands are.
+    fn in_parts(self) {
+        match zeros(DEPTH.min(self.size.2) * (ROWS + WIDE)) {
+            Ok(mut work) => vectorised(Parts {
+                product: self,
+                work: &mut work,
+            }),
+            Err(_) => vectorised(self),
+        }
+    }
+}
+
+/// By tiles that read where the operands are.
+impl<T: Number> Task for Product<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Product {
+            c,
+            stride,
+            size,
+            a,
+            b,
+            lower,
+        } = self;
+        tile::subtract_product::<T, FMA>(c, stride, size, a, b, lower);
     }
 }
 
@@ -233,7 +265,7 @@ mod tests {
                 let mut got = numbers(stride * columns, 3);
                 let mut want = got.clone();
                 let size = (rows, columns, depth);
-                subtract_product::<_, false>(&mut got, stride, size, a, b, lower);
+                subtract_product(&mut got, stride, size, a, b, lower);
                 tile::subtract_product::<_, false>(&mut want, stride, size, a, b, lower);
                 for (at, (got, want)) in got.iter().zip(&want).enumerate() {
                     let (row, column) = (at % stride, at / stride);

@@ -9,15 +9,12 @@ use crate::tree::NONE;
 use std::collections::TryReserveError;
 
 impl Symbolic {
-    /// Factors the matrix with the values `a` at the pattern's entries into `factor`. 0, or the column, counted from 1,
-    /// at which the matrix turned out not to be positive definite or not to be finite; then the factor is NaN.
-    ///
-    /// # Errors
-    /// There is no memory to work in.
-    ///
-    /// # Panics
-    /// The lengths are not those of the pattern and of the factor.
-    pub fn cholesky<S: Number>(&self, a: &[S], factor: &mut [S]) -> Result<i32, TryReserveError> {
+    /// [`Float::cholesky`](crate::Float::cholesky)
+    pub(crate) fn cholesky<S: Number>(
+        &self,
+        a: &[S],
+        factor: &mut [S],
+    ) -> Result<i32, TryReserveError> {
         assert_eq!(a.len(), self.pattern().nnz());
         assert_eq!(factor.len(), self.factor_len());
         let mut stacks = stacks(self.update_stacks)?;

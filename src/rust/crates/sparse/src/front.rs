@@ -2,7 +2,7 @@
 
 use lanes::{vectorised, Task};
 
-use crate::blocked::subtract_product;
+use crate::blocked::{subtract_product, subtract_product_in_place};
 use crate::kernels::{in_columns, BLOCK, PART};
 use crate::number::Number;
 use crate::tile::Operand;
@@ -40,7 +40,7 @@ impl<T: Number> Task for InvertFront<'_, T> {
         let below = height - width;
         for begin in (0..width).step_by(PART).rev() {
             let end = width.min(begin + PART);
-            times_done::<T, FMA>(panel, height, begin, end, self.work);
+            times_done(panel, height, begin, end, self.work);
             for first in (begin..end).step_by(BLOCK).rev() {
                 times_inverse::<T, FMA>(panel, height, first, end.min(first + BLOCK), end);
             }
@@ -60,14 +60,14 @@ impl<T: Number> Task for InvertFront<'_, T> {
             down: 1,
             right: width,
         };
-        square_of_inverse::<T, FMA>(own, panel, across, (width, height));
+        square_of_inverse(own, panel, across, (width, height));
         if below > 0 {
             let y = in_columns(&panel[width..], height);
             let z = in_columns(&rest[width..], height);
-            subtract_product::<T, FMA>(product, below, (below, width, below), z, y, false);
+            subtract_product(product, below, (below, width, below), z, y, false);
             let size = (width, width, below);
             let (left, right) = (across_of(width), in_columns(product, below));
-            subtract_product::<T, FMA>(own, height, size, left, right, true);
+            subtract_product(own, height, size, left, right, true);
         }
         for (to, from) in own
             .chunks_exact_mut(height)
@@ -94,8 +94,7 @@ impl<T: Number> Task for InvertFront<'_, T> {
 
 /// `L⁻ᵀ L⁻¹` on and below the diagonal of the first rows of `own`, from the first rows of `panel`, which are `L⁻¹`, and
 /// `across`, the panel's transpose.
-#[inline(always)]
-fn square_of_inverse<T: Number, const FMA: bool>(
+fn square_of_inverse<T: Number>(
     own: &mut [T],
     panel: &[T],
     across: &[T],
@@ -118,11 +117,11 @@ fn square_of_inverse<T: Number, const FMA: bool>(
         if top > 0 {
             let right = in_columns(&panel[top..], height);
             let size = (tall, top, deep);
-            subtract_product::<T, FMA>(&mut before[top..], height, size, left, right, false);
+            subtract_product(&mut before[top..], height, size, left, right, false);
         }
         let right = in_columns(&panel[top * height + top..], height);
         let size = (tall, tall, deep);
-        subtract_product::<T, FMA>(&mut from[top..], height, size, left, right, true);
+        subtract_product(&mut from[top..], height, size, left, right, true);
     }
     for column in own.chunks_exact_mut(height) {
         for x in &mut column[..width] {
@@ -132,14 +131,7 @@ fn square_of_inverse<T: Number, const FMA: bool>(
 }
 
 /// Subtracts the columns from `end` on, which are done, times `L` there from the columns `begin..end`.
-#[inline(always)]
-fn times_done<T: Number, const FMA: bool>(
-    panel: &mut [T],
-    height: usize,
-    begin: usize,
-    end: usize,
-    work: &mut [T],
-) {
+fn times_done<T: Number>(panel: &mut [T], height: usize, begin: usize, end: usize, work: &mut [T]) {
     let (before, done) = panel.split_at_mut(end * height);
     let part = &mut before[begin * height..];
     let behind = done.len() / height;
@@ -161,7 +153,7 @@ fn times_done<T: Number, const FMA: bool>(
         let size = (height - end - at, end - begin, PART.min(behind - at));
         let a = in_columns(&done[at * height + end + at..], height);
         let b = in_columns(&l[at..], behind);
-        subtract_product::<T, FMA>(&mut part[end + at..], height, size, a, b, false);
+        subtract_product(&mut part[end + at..], height, size, a, b, false);
     }
 }
 
@@ -194,7 +186,7 @@ fn times_inverse<T: Number, const FMA: bool>(
             let size = (height - chunk, end - first, last - chunk);
             let a = in_columns(&done[(chunk - end) * height + chunk..], height);
             let b = in_columns(&l, BLOCK);
-            subtract_product::<T, FMA>(&mut block[chunk..], height, size, a, b, false);
+            subtract_product_in_place::<T, FMA>(&mut block[chunk..], height, size, a, b, false);
         }
     }
     for j in (0..end - first).rev() {

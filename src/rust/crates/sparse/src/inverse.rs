@@ -13,14 +13,8 @@ use crate::tree::NONE;
 use std::collections::TryReserveError;
 
 impl Symbolic {
-    /// The inverse of the factored matrix at the pattern's entries.
-    ///
-    /// # Errors
-    /// There is no memory to work in.
-    ///
-    /// # Panics
-    /// The lengths are not those of the factor and of the pattern.
-    pub fn inverse<S: Number>(
+    /// [`Float::inverse`](crate::Float::inverse)
+    pub(crate) fn inverse<S: Number>(
         &self,
         factor: &[S],
         inverse: &mut [S],
@@ -62,15 +56,8 @@ impl Symbolic {
         }
     }
 
-    /// The mixed derivative of the inverse of the matrix `a` in all of the directions, symmetric matrices of the same
-    /// pattern, at its entries; NaN where `a` is not positive definite.
-    ///
-    /// # Errors
-    /// There is no memory to work in.
-    ///
-    /// # Panics
-    /// There are none or more than [`HIGHEST_ORDER`](crate::HIGHEST_ORDER) directions; the lengths are not those of the pattern.
-    pub fn inverse_derivative<S: Number>(
+    /// [`Float::inverse_derivative`](crate::Float::inverse_derivative)
+    pub(crate) fn inverse_derivative<S: Number>(
         &self,
         a: &[S],
         directions: &[&[S]],

@@ -92,7 +92,7 @@ impl<T: Number, const M: usize> Mul for Jet<T, M> {
 impl<T: Number, const M: usize> Number for Jet<T, M> {
     const ZERO: Self = Jet([T::ZERO; M]);
     const NAN: Self = Jet([T::NAN; M]);
-    const SMALL: bool = false;
+    const LEN: usize = M * T::LEN;
 
     fn is_pivot(self) -> bool {
         self.0[0].is_pivot()

@@ -2,7 +2,7 @@
 
 use lanes::{vectorised, Task};
 
-use crate::blocked::subtract_product;
+use crate::blocked::subtract_product_in_place;
 use crate::number::Number;
 use crate::tile::Operand;
 
@@ -77,7 +77,7 @@ fn subtract_outer<T: Number, const FMA: bool>(
         right: 1,
     };
     let size = (height - first, columns.len() / height, done.len() / height);
-    subtract_product::<T, FMA>(&mut columns[first..], height, size, a, b, true);
+    subtract_product_in_place::<T, FMA>(&mut columns[first..], height, size, a, b, true);
 }
 
 /// Factors the columns of a block, of which the first one's diagonal is in row `first`.
@@ -137,7 +137,7 @@ impl<T: Number> Task for SubtractSquare<'_, T> {
             right: 1,
         };
         let size = (below, below, width);
-        subtract_product::<T, FMA>(self.square, below, size, a, b, true);
+        subtract_product_in_place::<T, FMA>(self.square, below, size, a, b, true);
     }
 }
 

@@ -27,6 +27,7 @@ mod blocked;
 mod cholesky;
 mod colouring;
 mod factor_pattern;
+mod float;
 mod front;
 mod inverse;
 mod jet;
@@ -45,6 +46,7 @@ mod tree;
 
 pub use colouring::{column_colouring, star_colouring, Colouring};
 pub use factor_pattern::FactorPattern;
+pub use float::Float;
 pub use jet::HIGHEST_ORDER;
 pub use number::Number;
 pub use own_order::OwnOrder;

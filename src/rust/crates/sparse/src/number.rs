@@ -18,8 +18,8 @@ pub trait Number:
     const ZERO: Self;
     /// No number.
     const NAN: Self;
-    /// Whether vector registers hold several.
-    const SMALL: bool;
+    /// Of how many floating-point numbers it consists.
+    const LEN: usize;
 
     /// Whether it can be a pivot: positive and finite.
     fn is_pivot(self) -> bool;
@@ -36,7 +36,7 @@ macro_rules! numbers {
         impl Number for $number {
             const ZERO: Self = 0.0;
             const NAN: Self = <$number>::NAN;
-            const SMALL: bool = true;
+            const LEN: usize = 1;
 
             #[inline(always)]
             fn is_pivot(self) -> bool {

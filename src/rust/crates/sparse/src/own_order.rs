@@ -76,16 +76,8 @@ impl OwnOrder {
         &self.rows
     }
 
-    /// The mixed derivative of the factor of the matrix `a` in all of the directions, symmetric matrices of the same
-    /// pattern; the factor itself where there are none. NaN where `a` is not positive definite.
-    ///
-    /// # Errors
-    /// There is no memory to work in.
-    ///
-    /// # Panics
-    /// There are more than [`HIGHEST_ORDER`](crate::HIGHEST_ORDER) directions; the lengths are not those of the pattern
-    /// and of the factor.
-    pub fn factor<S: Number>(
+    /// [`Float::own_factor`](crate::Float::own_factor)
+    pub(crate) fn factor<S: Number>(
         &self,
         a: &[S],
         directions: &[&[S]],
@@ -94,15 +86,8 @@ impl OwnOrder {
         along!(directions.len(), M => self.derivative::<S, M>(a, None, directions, factor))
     }
 
-    /// The derivative, by the matrix's entries, of the sum of `weights` times the factor's entries; of that the mixed
-    /// derivative in all of the directions. NaN where `a` is not positive definite.
-    ///
-    /// # Errors
-    /// There is no memory to work in.
-    ///
-    /// # Panics
-    /// As [`factor`](Self::factor).
-    pub fn pullback<S: Number>(
+    /// [`Float::own_pullback`](crate::Float::own_pullback)
+    pub(crate) fn pullback<S: Number>(
         &self,
         a: &[S],
         weights: &[S],

@@ -11,8 +11,11 @@ pub(crate) struct Operand<'a, T> {
     pub right: usize,
 }
 
-/// Columns of a tile.
+/// Columns of a tile: 8 or 4 rows of them of numbers, 2 of jets.
 const WIDE: usize = 4;
+
+/// Longer jets are computed one by one: a tile of those along four directions is slower, and much code.
+const LONGEST: usize = 8;
 
 /// `C -= A B`: `C` has `rows` and `columns`, `A` and `C` are in columns of `a.right` and `stride` elements, `B` in any
 /// way. With `lower`, what is above the diagonal of `C` may be left or change.
@@ -27,7 +30,11 @@ pub(crate) fn subtract_product<T: Number, const FMA: bool>(
 ) {
     let mut column = 0;
     while column < columns {
-        let wide = if columns - column < WIDE { 1 } else { WIDE };
+        let wide = if T::LEN > LONGEST || columns - column < WIDE {
+            1
+        } else {
+            WIDE
+        };
         let start = if lower { column } else { 0 };
         let c = &mut c[column * stride + start..];
         let a = Operand {
@@ -38,7 +45,7 @@ pub(crate) fn subtract_product<T: Number, const FMA: bool>(
             data: &b.data[column * b.right..],
             ..b
         };
-        if wide == WIDE {
+        if T::LEN <= LONGEST && wide == WIDE {
             strip::<T, FMA, WIDE>(c, stride, rows - start, depth, a, b);
         } else {
             strip::<T, FMA, 1>(c, stride, rows - start, depth, a, b);
@@ -58,15 +65,15 @@ fn strip<T: Number, const FMA: bool, const N: usize>(
     b: Operand<'_, T>,
 ) {
     let mut row = 0;
-    while T::SMALL && rows - row >= 8 {
+    while T::LEN == 1 && rows - row >= 8 {
         tile::<T, FMA, 8, N>(&mut c[row..], stride, depth, &a.data[row..], a.right, b);
         row += 8;
     }
-    if T::SMALL && rows - row >= 4 {
+    if T::LEN == 1 && rows - row >= 4 {
         tile::<T, FMA, 4, N>(&mut c[row..], stride, depth, &a.data[row..], a.right, b);
         row += 4;
     }
-    while !T::SMALL && rows - row >= 2 {
+    while T::LEN > 1 && T::LEN <= LONGEST && rows - row >= 2 {
         tile::<T, FMA, 2, N>(&mut c[row..], stride, depth, &a.data[row..], a.right, b);
         row += 2;
     }

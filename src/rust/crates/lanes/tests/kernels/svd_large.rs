@@ -59,7 +59,7 @@ fn sizes<T: Real>() {
         expect_same(&together, &alone, &format!("threads, {m} x {n}"));
         // Without vectors a fused operation is a call, a hundred times as slow.
         let others = units[1..].iter();
-        for &unit in others.filter(|&&unit| m * n < 13_000 || unit != Unit::Plain) {
+        for &unit in others.filter(|&&unit| m * n < 13_000 || unit.has_vectors()) {
             let other = run_by(m, n, vectors, ALONE)(unit, &x, 1);
             expect_same(&other, &alone, &format!("{unit:?}, {m} x {n}"));
             let values = [unit, units[0]].map(|unit| run_by(m, n, Vectors::No, ALONE)(unit, &x, 1));
@@ -80,7 +80,7 @@ fn panels<T: Real>() {
     let together = run_by(n + 40, n, Vectors::Thin, THREADS)(Unit::all()[0], &x, 1);
     expect_same(&together, &alone, "panels");
     let units = Unit::all();
-    let vectors = units.into_iter().filter(|&unit| unit != Unit::Plain);
+    let vectors = units.into_iter().filter(|&unit| unit.has_vectors());
     let values = vectors.map(|unit| run_by(n + 40, n, Vectors::No, ALONE)(unit, &x, 1));
     let values: Vec<_> = values.collect();
     for other in &values {

@@ -27,7 +27,7 @@ fn cholesky<T: Float>(mut io: CholeskyIo<'_, T>, call: Call<'_, Analysis>) -> Re
     let factors = split(io.factor.as_mut_slice()?, len, count).enumerate();
     let items = factors.zip(io.info.as_mut_slice()?);
     call.for_each(items, |((at, factor), info)| {
-        *info = symbolic.cholesky(&a[at * nnz..][..nnz], factor)?;
+        *info = T::cholesky(symbolic, &a[at * nnz..][..nnz], factor)?;
         Ok(())
     })
 }

@@ -24,7 +24,7 @@ fn inverse<T: Float>(mut io: InverseIo<'_, T>, call: Call<'_, Analysis>) -> Resu
     let factors = io.factor.as_slice()?;
     let items = split(io.inverse.as_mut_slice()?, nnz, count).enumerate();
     call.for_each(items, |(at, inverse)| {
-        symbolic.inverse(&factors[at * len..][..len], inverse)
+        T::inverse(symbolic, &factors[at * len..][..len], inverse)
     })
 }
 
@@ -56,6 +56,6 @@ fn inverse_derivative<T: Float>(io: DerivativeIo<'_, T>, call: Call<'_, Analysis
     call.for_each(items, |(at, result)| {
         let here = at * nnz..(at + 1) * nnz;
         let along: Vec<&[T]> = along.iter().map(|values| &values[here.clone()]).collect();
-        symbolic.inverse_derivative(&a[here], &along, result)
+        T::inverse_derivative(symbolic, &a[here], &along, result)
     })
 }

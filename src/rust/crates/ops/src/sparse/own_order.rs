@@ -29,7 +29,7 @@ fn factor<T: Float>(mut io: OwnFactorIo<'_, T>, call: Call<'_, Analysis>) -> Res
     call.for_each(items, |(at, values)| {
         let here = at * nnz..(at + 1) * nnz;
         let along: Vec<&[T]> = directions.iter().map(|d| &d[here.clone()]).collect();
-        own.factor(&a[here], &along, values)
+        T::own_factor(own, &a[here], &along, values)
     })
 }
 
@@ -61,6 +61,12 @@ fn pullback<T: Float>(mut io: PullbackIo<'_, T>, call: Call<'_, Analysis>) -> Re
     call.for_each(items, |(at, slope)| {
         let here = at * nnz..(at + 1) * nnz;
         let along: Vec<&[T]> = directions.iter().map(|d| &d[here.clone()]).collect();
-        own.pullback(&a[here], &weights[at * entries..][..entries], &along, slope)
+        T::own_pullback(
+            own,
+            &a[here],
+            &weights[at * entries..][..entries],
+            &along,
+            slope,
+        )
     })
 }

@@ -1,7 +1,7 @@
 //! What is found once for each pattern: kept by programs for their calls, and for a while by this process.
 
 use super::numbers::Numbers;
-use ::sparse::{Columns, Number, OwnOrder, Pattern, PatternError, Symbolic};
+use ::sparse::{Columns, OwnOrder, Pattern, PatternError, Symbolic};
 use std::collections::{TryReserveError, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use xla_ffi::{io, Arg, Attr, Code, Context, Error, MinRank, Operand, OperandKind, Result, Scalar};
@@ -267,9 +267,9 @@ impl Setup for ColumnsSetup<'_> {
 }
 
 /// A dtype that sparse matrices have.
-pub trait Float: Scalar + Number {}
+pub trait Float: Scalar + ::sparse::Float {}
 
-impl<T: Scalar + Number> Float for T {}
+impl<T: Scalar + ::sparse::Float> Float for T {}
 
 /// A call of an op of sparse matrices.
 pub struct Call<'a, K> {

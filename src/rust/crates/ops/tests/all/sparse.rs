@@ -1,7 +1,7 @@
 //! Sparse matrices: the handlers beside the crate that computes, and what they refuse.
 
 use crate::common::{count, dims, handler, same, Number as Tested, Random};
-use ::sparse::{Columns, Number, OwnOrder, Pattern, Symbolic, System};
+use ::sparse::{Columns, Float, OwnOrder, Pattern, Symbolic, System};
 use xla_ffi::sys;
 use xla_ffi::testing::{Call, Frame};
 
@@ -48,7 +48,7 @@ fn run<T: Tested>(target: &str, call: &dyn Fn() -> Call) -> Frame {
 }
 
 /// Positive definite matrices of the pattern.
-fn matrices<T: Number + From<f32>>(count: usize) -> Vec<T> {
+fn matrices<T: Float + From<f32>>(count: usize) -> Vec<T> {
     let mut random = Random(count as u64 + 5);
     let diagonal = |at: usize| COLPTR.iter().any(|&start| start as usize == at);
     let mut value = |at| random.real() as f32 + if diagonal(at) { 5.0 } else { 0.0 };
@@ -60,17 +60,17 @@ fn values<T: From<f32>>(len: usize) -> Vec<T> {
     (0..len).map(|_| (random.real() as f32).into()).collect()
 }
 
-fn factors<T: Number>(symbolic: &Symbolic, a: &[T]) -> Vec<T> {
+fn factors<T: Float>(symbolic: &Symbolic, a: &[T]) -> Vec<T> {
     let mut factors = vec![T::ZERO; a.len() / NNZ * symbolic.factor_len()];
     let parts = factors.chunks_mut(symbolic.factor_len());
     for (a, factor) in a.chunks(NNZ).zip(parts) {
-        assert_eq!(symbolic.cholesky(a, factor).expect("memory"), 0);
+        assert_eq!(T::cholesky(symbolic, a, factor).expect("memory"), 0);
     }
     factors
 }
 
 /// What `f` makes of each part of `from` in a part of `len`.
-fn each<T: Number>(from: &[T], part: usize, len: usize, f: impl Fn(&[T], &mut [T])) -> Vec<T> {
+fn each<T: Float>(from: &[T], part: usize, len: usize, f: impl Fn(&[T], &mut [T])) -> Vec<T> {
     let mut all = Vec::new();
     for from in from.chunks(part) {
         let mut to = vec![T::ZERO; len];
@@ -80,7 +80,7 @@ fn each<T: Number>(from: &[T], part: usize, len: usize, f: impl Fn(&[T], &mut [T
     all
 }
 
-fn everything<T: Tested + Number + From<f32>>() {
+fn everything<T: Tested + Float + From<f32>>() {
     let symbolic = symbolic();
     let len = symbolic.factor_len();
     for batch in BATCHES {
@@ -107,7 +107,7 @@ fn everything<T: Tested + Number + From<f32>>() {
         let frame = of_factor("sparse_factor_values", places.len());
         assert!(frame.ret::<T>(0) == entries);
         let inverse = each(&want, len, NNZ, |factor, to| {
-            symbolic.inverse(factor, to).expect("memory");
+            T::inverse(&symbolic, factor, to).expect("memory");
         });
         assert!(of_factor("sparse_inverse", NNZ).ret::<T>(0) == inverse);
         solutions(&symbolic, batch, &want);
@@ -117,7 +117,7 @@ fn everything<T: Tested + Number + From<f32>>() {
     }
 }
 
-fn solutions<T: Tested + Number + From<f32>>(symbolic: &Symbolic, batch: &[i64], factors: &[T]) {
+fn solutions<T: Tested + Float + From<f32>>(symbolic: &Symbolic, batch: &[i64], factors: &[T]) {
     let len = symbolic.factor_len();
     let systems = [
         ("A", System::Whole),
@@ -144,7 +144,7 @@ fn solutions<T: Tested + Number + From<f32>>(symbolic: &Symbolic, batch: &[i64],
     }
 }
 
-fn derivatives<T: Tested + Number + From<f32>>(symbolic: &Symbolic, batch: &[i64], a: &[T]) {
+fn derivatives<T: Tested + Float + From<f32>>(symbolic: &Symbolic, batch: &[i64], a: &[T]) {
     for order in 1..=4 {
         let all = values::<T>(order * a.len());
         let directions: Vec<&[T]> = all.chunks(a.len()).collect();
@@ -159,16 +159,14 @@ fn derivatives<T: Tested + Number + From<f32>>(symbolic: &Symbolic, batch: &[i64
         for at in (0..a.len()).step_by(NNZ) {
             let along: Vec<&[T]> = directions.iter().map(|d| &d[at..at + NNZ]).collect();
             let mut to = vec![T::ZERO; NNZ];
-            symbolic
-                .inverse_derivative(&a[at..at + NNZ], &along, &mut to)
-                .expect("memory");
+            T::inverse_derivative(symbolic, &a[at..at + NNZ], &along, &mut to).expect("memory");
             want.extend(to);
         }
         assert!(frame.ret::<T>(0) == want);
     }
 }
 
-fn own_factors<T: Tested + Number + From<f32>>(batch: &[i64], a: &[T]) {
+fn own_factors<T: Tested + Float + From<f32>>(batch: &[i64], a: &[T]) {
     let own = OwnOrder::new(symbolic().pattern());
     let len = own.rows().len();
     let weights = values::<T>(a.len() / NNZ * len);
@@ -184,8 +182,8 @@ fn own_factors<T: Tested + Number + From<f32>>(batch: &[i64], a: &[T]) {
         for (at, a) in a.chunks(NNZ).enumerate() {
             let here: Vec<&[T]> = directions.iter().map(|d| &d[at * NNZ..][..NNZ]).collect();
             let (mut factor, mut slope) = (vec![T::ZERO; len], vec![T::ZERO; NNZ]);
-            own.factor(a, &here, &mut factor).expect("memory");
-            own.pullback(a, &weights[at * len..][..len], &here, &mut slope)
+            T::own_factor(&own, a, &here, &mut factor).expect("memory");
+            T::own_pullback(&own, a, &weights[at * len..][..len], &here, &mut slope)
                 .expect("memory");
             factors.extend(factor);
             slopes.extend(slope);
@@ -202,7 +200,7 @@ fn own_factors<T: Tested + Number + From<f32>>(batch: &[i64], a: &[T]) {
     }
 }
 
-fn products<T: Tested + Number + From<f32>>(batch: &[i64], a: &[T]) {
+fn products<T: Tested + Float + From<f32>>(batch: &[i64], a: &[T]) {
     let pattern = Columns::new(N as i64, N as i64, &COLPTR, &ROWIND).expect("a pattern");
     for (k, transpose) in [(1, false), (3, false), (3, true), (0, true)] {
         let x = values::<T>(count(batch) * N * k);

@@ -1,6 +1,7 @@
 //! Derivatives of the inverse beside sums of products of dense inverses.
 
 use crate::matrices::{all, assert_near, inverse, product, Matrix, Random, MEMORY};
+use sparse::Float;
 
 /// The sum over all orders of the directions of `Z D Z D … Z`, with its sign.
 fn expected(matrix: &Matrix, directions: &[Vec<f64>]) -> Vec<f64> {
@@ -46,9 +47,7 @@ fn derivatives_of_every_order() {
                 .collect();
             let along: Vec<&[f64]> = directions.iter().map(Vec::as_slice).collect();
             let mut got = vec![2.0; matrix.values.len()];
-            symbolic
-                .inverse_derivative(&matrix.values, &along, &mut got)
-                .expect(MEMORY);
+            Float::inverse_derivative(&symbolic, &matrix.values, &along, &mut got).expect(MEMORY);
             let want = expected(&matrix, &directions);
             assert_near(&got, &want, f64::EPSILON, &format!("{name}, order {order}"));
         }
@@ -62,8 +61,6 @@ fn there_is_none_where_the_matrix_is_not_positive_definite() {
     let along = vec![1.0; matrix.values.len()];
     let mut got = vec![0.0; along.len()];
     let symbolic = matrix.symbolic();
-    symbolic
-        .inverse_derivative(&matrix.values, &[&along], &mut got)
-        .expect(MEMORY);
+    Float::inverse_derivative(&symbolic, &matrix.values, &[&along], &mut got).expect(MEMORY);
     assert!(got.iter().all(|x| x.is_nan()));
 }

@@ -2,11 +2,14 @@
 
 use crate::matrices::MEMORY;
 use crate::matrices::{all, assert_near, cholesky, grid, inverse, Matrix, Random};
-use sparse::{Number, Symbolic, System};
+use sparse::{Float, Number, Symbolic, System};
 
 fn factor(symbolic: &Symbolic, values: &[f64]) -> Vec<f64> {
     let mut factor = vec![1.5; symbolic.factor_len()];
-    assert_eq!(symbolic.cholesky(values, &mut factor).expect(MEMORY), 0);
+    assert_eq!(
+        Float::cholesky(&symbolic, values, &mut factor).expect(MEMORY),
+        0
+    );
     factor
 }
 
@@ -104,7 +107,7 @@ fn inverses_are_those_of_dense_matrices() {
         let symbolic = matrix.symbolic();
         let factor = factor(&symbolic, &matrix.values);
         let mut got = vec![7.0; matrix.values.len()];
-        symbolic.inverse(&factor, &mut got).expect(MEMORY);
+        Float::inverse(&symbolic, &factor, &mut got).expect(MEMORY);
         let want = matrix.sampled(&inverse(&matrix.dense(&matrix.values)));
         assert_near(&got, &want, f64::EPSILON, &name);
     }
@@ -116,9 +119,12 @@ fn single_precision_is_as_near_as_it_can_be() {
     let symbolic = matrix.symbolic();
     let values: Vec<f32> = matrix.values.iter().map(|&x| x as f32).collect();
     let mut factor = vec![0_f32; symbolic.factor_len()];
-    assert_eq!(symbolic.cholesky(&values, &mut factor).expect(MEMORY), 0);
+    assert_eq!(
+        Float::cholesky(&symbolic, &values, &mut factor).expect(MEMORY),
+        0
+    );
     let mut got = vec![0_f32; values.len()];
-    symbolic.inverse(&factor, &mut got).expect(MEMORY);
+    Float::inverse(&symbolic, &factor, &mut got).expect(MEMORY);
     let got: Vec<f64> = got.into_iter().map(f64::from).collect();
     let want = matrix.sampled(&inverse(&matrix.dense(&matrix.values)));
     assert_near(&got, &want, f32::EPSILON.into(), "f32");
@@ -134,7 +140,7 @@ fn what_is_not_positive_definite_is_told_with_its_column() {
                 let mut values = matrix.values.clone();
                 values[matrix.colptr[column] as usize] = bad;
                 let mut factor = vec![0.0; symbolic.factor_len()];
-                let info = symbolic.cholesky(&values, &mut factor).expect(MEMORY);
+                let info = Float::cholesky(&symbolic, &values, &mut factor).expect(MEMORY);
                 assert!(factor.iter().all(|x| x.is_nan()), "{name} {bad} {column}");
                 if bad == 0.0 {
                     assert!(info > 0 && info as usize <= matrix.n);
@@ -152,16 +158,14 @@ fn a_missing_diagonal_is_a_zero_there() {
     let symbolic = Symbolic::new(&pattern);
     let mut factor = vec![0.0; symbolic.factor_len()];
     assert_eq!(
-        symbolic
-            .cholesky(&[4.0, 1.0, 1.0], &mut factor)
-            .expect(MEMORY),
+        Float::cholesky(&symbolic, &[4.0, 1.0, 1.0], &mut factor).expect(MEMORY),
         2
     );
     let nothing = sparse::Pattern::new(2, &[0, 0, 0], &[]).expect("a pattern");
     let symbolic = Symbolic::new(&nothing);
     let mut factor = vec![0.0; symbolic.factor_len()];
     assert_eq!(
-        symbolic.cholesky(&[], &mut factor).expect(MEMORY),
+        Float::cholesky(&symbolic, &[], &mut factor).expect(MEMORY),
         symbolic.permutation()[0] as i32 + 1
     );
 }
@@ -173,7 +177,10 @@ fn results_repeat() {
     let symbolic = grid(20, 20).symbolic();
     let first = factor(&symbolic, &values);
     let mut again = vec![f64::NAN; first.len()];
-    assert_eq!(symbolic.cholesky(&values, &mut again).expect(MEMORY), 0);
+    assert_eq!(
+        Float::cholesky(&symbolic, &values, &mut again).expect(MEMORY),
+        0
+    );
     assert_eq!(first, again);
     let other = grid(20, 20).symbolic();
     assert_eq!(other.permutation(), symbolic.permutation());
@@ -196,7 +203,7 @@ fn wide_supernodes_are_factored_and_inverted() {
     let factor = factor(&symbolic, &matrix.values);
     let dense = matrix.dense(&matrix.values);
     let mut got = vec![0.0; matrix.values.len()];
-    symbolic.inverse(&factor, &mut got).expect(MEMORY);
+    Float::inverse(&symbolic, &factor, &mut got).expect(MEMORY);
     let want = matrix.sampled(&inverse(&dense));
     assert_near(&got, &want, f64::EPSILON, "inverse");
     let b = Random(7).vector(matrix.n);

@@ -1,19 +1,18 @@
 //! The factor in the matrix's own order beside dense ones; its derivatives beside differences and each other.
 
 use crate::matrices::{all, assert_near, cholesky, Matrix, Random, MEMORY};
-use sparse::OwnOrder;
+use sparse::{Float, OwnOrder};
 
 /// The derivative of the factor in the directions.
 fn factor(own: &OwnOrder, a: &[f64], directions: &[&[f64]]) -> Vec<f64> {
     let mut factor = vec![1.5; own.rows().len()];
-    own.factor(a, directions, &mut factor).expect(MEMORY);
+    Float::own_factor(own, a, directions, &mut factor).expect(MEMORY);
     factor
 }
 
 fn pullback(own: &OwnOrder, a: &[f64], weights: &[f64], directions: &[&[f64]]) -> Vec<f64> {
     let mut result = vec![1.5; a.len()];
-    own.pullback(a, weights, directions, &mut result)
-        .expect(MEMORY);
+    Float::own_pullback(own, a, weights, directions, &mut result).expect(MEMORY);
     result
 }
 
