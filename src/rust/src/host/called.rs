@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use pjrt_jaxlib::Others;
 
 use crate::runtime::attend::start;
-use crate::runtime::pace::called;
 use crate::runtime::serve::in_use;
+use programs::called;
 
 /// The names that ops of R functions had.
 static NAMES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());

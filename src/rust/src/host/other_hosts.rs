@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ops::PRIVATE;
 use pjrt::{may_have_custom_calls, Client, Program, ProgramFormat};
 use pjrt_jaxlib::{Others, Served};
+use programs::{called, renamed};
 use xla_ffi::registry::{canonical_platform, Registry};
-
-use crate::runtime::pace::called;
 
 /// The owner of the ops in this library.
 pub const OURS: &str = "xlaffi";
@@ -176,44 +175,4 @@ pub fn is_independent(code: &[u8]) -> bool {
             names.all(|name| known.contains(name) && !taken.iter().any(|(_, taken)| taken == name))
         }
     })
-}
-
-/// A program in which custom calls have other names; `None` where none has.
-fn renamed(text: &str, meaning: impl Fn(&str) -> Option<String>) -> Option<String> {
-    const CALL: &str = "custom_call";
-    let mut result = String::new();
-    let mut from = 0;
-    for (at, _) in text.match_indices(CALL) {
-        let name = called(&text[at + CALL.len()..]);
-        let start = name.as_ptr() as usize - text.as_ptr() as usize;
-        if start < from || name.is_empty() {
-            continue;
-        }
-        if let Some(meant) = meaning(name) {
-            result.push_str(&text[from..start]);
-            result.push_str(&meant);
-            from = start + name.len();
-        }
-    }
-    (from > 0).then(|| result + &text[from..])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::renamed;
-
-    #[test]
-    fn names_are_changed_in_every_way_to_write_a_call() {
-        let meaning = |name: &str| (name == "lu").then(|| "xlaffi.lu".to_owned());
-        let before = "%0 = stablehlo.custom_call @lu(%x) {api_version = 4 : i32}\n\
-                      %1 = \"stablehlo.custom_call\"(%x) <{call_target_name = \"lu\"}>\n\
-                      %2 = stablehlo.custom_call @\"lu\"(%x)\n\
-                      %3 = stablehlo.custom_call @lu_(%x)\n// custom_call of lu";
-        let after = "%0 = stablehlo.custom_call @xlaffi.lu(%x) {api_version = 4 : i32}\n\
-                     %1 = \"stablehlo.custom_call\"(%x) <{call_target_name = \"xlaffi.lu\"}>\n\
-                     %2 = stablehlo.custom_call @\"xlaffi.lu\"(%x)\n\
-                     %3 = stablehlo.custom_call @lu_(%x)\n// custom_call of lu";
-        assert_eq!(renamed(before, meaning).as_deref(), Some(after));
-        assert_eq!(renamed("stablehlo.custom_call @qr(%x)", meaning), None);
-    }
 }

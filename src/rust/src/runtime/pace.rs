@@ -46,18 +46,3 @@ impl Pace {
         result
     }
 }
-
-/// The target behind `custom_call` in ` @lu(%arg0)`, or in MLIR's generic form, which other packages
-/// write: `"(%arg0) <{call_target_name = "lu"}>`. Empty where it is written in another way.
-pub fn called(rest: &str) -> &str {
-    let name = match rest.strip_prefix('"') {
-        Some(generic) => generic
-            .split_once("call_target_name = \"")
-            .map(|(_, name)| name),
-        None => rest.trim_start().strip_prefix('@'),
-    };
-    let name = name.unwrap_or_default();
-    let name = name.strip_prefix('"').unwrap_or(name);
-    let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
-    &name[..end.unwrap_or(name.len())]
-}

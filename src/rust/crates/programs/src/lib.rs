@@ -2,12 +2,14 @@
 //! programs XLA's CPU would compute wrongly otherwise. The included plugin tells XLA so for whatever host it serves,
 //! the host for plugins of others.
 
+mod calls;
 mod options;
 mod reductions;
 mod size;
 mod statements;
 mod words;
 
+pub use calls::{called, renamed};
 pub use options::{flag, NO_SUCH_OPTION};
 pub use reductions::Reductions;
 pub use size::counted;

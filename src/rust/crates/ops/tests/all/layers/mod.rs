@@ -205,6 +205,21 @@ fn no_file_is_too_long_to_read() {
     assert!(all.is_empty(), "more than {LINES} lines: {all:?}");
 }
 
+/// The glue links R's symbols, so cargo's tests do not compile it: nobody would run its own.
+#[test]
+fn the_glue_has_no_tests() {
+    let glue = crates().join("..").join("src");
+    let mut all = all_sources();
+    all.retain(|path| path.starts_with(&glue));
+    assert!(!all.is_empty(), "{}", glue.display());
+    let tests = |path: &PathBuf| {
+        let text = fs::read_to_string(path).expect("a source");
+        text.contains("cfg(test)") || text.contains("#[test]")
+    };
+    all.retain(tests);
+    assert!(all.is_empty(), "tests that never run: {all:?}");
+}
+
 /// Lines that a function has at most.
 const FUNCTION_LINES: usize = 80;
 
