@@ -20,6 +20,9 @@
 //! which all entries are needed. (On another day of the same processor, with fronts that leave out the zeros of `L⁻¹`: 1.9,
 //! 47 and 178 ms beside factors of 0.9, 22 and 65 ms.) With the order of minimum degree three dimensions fill in more
 //! than with nested dissection.
+//!
+//! Since products of jets are called and not in place everywhere, derivatives of the first order take 0.7 of the time, of
+//! the second 0.75 to 0.9, of higher ones the same (100 x 100 and 12 x 12 x 12, both ways side by side).
 
 #![forbid(unsafe_code)]
 

@@ -7,7 +7,7 @@ use sparse::{Float, Number, Symbolic, System};
 fn factor(symbolic: &Symbolic, values: &[f64]) -> Vec<f64> {
     let mut factor = vec![1.5; symbolic.factor_len()];
     assert_eq!(
-        Float::cholesky(&symbolic, values, &mut factor).expect(MEMORY),
+        Float::cholesky(symbolic, values, &mut factor).expect(MEMORY),
         0
     );
     factor
