@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use pjrt_jaxlib::Others;
+use programs::called;
 
 use crate::runtime::attend::start;
 use crate::runtime::serve::in_use;
-use programs::called;
 
 /// The names that ops of R functions had.
 static NAMES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());

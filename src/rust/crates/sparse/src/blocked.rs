@@ -43,7 +43,7 @@ pub(crate) fn subtract_product<T: Number>(
     }
 }
 
-/// The same, not called but in place where that is little code.
+/// The same. For numbers the code is in place, which saves a call; that for jets is long.
 #[inline(always)]
 pub(crate) fn subtract_product_in_place<T: Number, const FMA: bool>(
     c: &mut [T],
