@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use pjrt_jaxlib::Others;
-use programs::called;
+use programs::targets;
 
 use crate::runtime::attend::start;
 use crate::runtime::serve::in_use;
@@ -30,8 +30,7 @@ impl Called {
     pub fn by(code: &[u8], others: Others) -> Self {
         let text = std::str::from_utf8(code).ok();
         let text = text.filter(|text| !text.contains('\0'));
-        let targets = text.map(|text| text.split("custom_call").skip(1).map(called));
-        let names = targets.map(|targets| targets.map(str::to_owned).collect());
+        let names = text.map(|text| targets(text).map(str::to_owned).collect());
         Called { names, others }
     }
 

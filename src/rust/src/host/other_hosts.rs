@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ops::PRIVATE;
 use pjrt::{may_have_custom_calls, Client, Program, ProgramFormat};
 use pjrt_jaxlib::{Others, Served};
-use programs::{called, renamed};
+use programs::{renamed, targets};
 use xla_ffi::registry::{canonical_platform, Registry};
 
 /// The owner of the ops in this library.
@@ -152,7 +152,7 @@ pub fn taken_name_in(program: &Program, platform: &Arc<str>) -> Option<String> {
 
 /// Whether a program calls a name of which this session has no handler.
 fn calls_unknown(text: &str, platform: &Arc<str>) -> bool {
-    let mut names = text.split("custom_call").skip(1).map(called).peekable();
+    let mut names = targets(text).peekable();
     names.peek().is_some() && {
         let host = canonical_platform(platform);
         let known = Registry::global().list().into_iter();
@@ -167,7 +167,7 @@ fn calls_unknown(text: &str, platform: &Arc<str>) -> bool {
 pub fn is_independent(code: &[u8]) -> bool {
     let text = std::str::from_utf8(code).ok();
     text.is_some_and(|text| {
-        let mut names = text.split("custom_call").skip(1).map(called).peekable();
+        let mut names = targets(text).peekable();
         names.peek().is_none() || {
             let known = Registry::global().list().into_iter();
             let known: BTreeSet<String> = known.map(|entry| entry.target).collect();

@@ -1,8 +1,15 @@
 //! The names of what programs in MLIR's text call.
 
+const CALL: &str = "custom_call";
+
+/// The targets of a program's custom calls, in their order; empty where one is written in a way that this does not know.
+pub fn targets(text: &str) -> impl Iterator<Item = &str> {
+    text.split(CALL).skip(1).map(called)
+}
+
 /// The target behind `custom_call` in ` @lu(%arg0)`, or in MLIR's generic form, which other packages
 /// write: `"(%arg0) <{call_target_name = "lu"}>`. Empty where it is written in another way.
-pub fn called(rest: &str) -> &str {
+fn called(rest: &str) -> &str {
     let name = match rest.strip_prefix('"') {
         Some(generic) => generic
             .split_once("call_target_name = \"")
@@ -17,7 +24,6 @@ pub fn called(rest: &str) -> &str {
 
 /// A program in which custom calls have other names; `None` where none has.
 pub fn renamed(text: &str, meaning: impl Fn(&str) -> Option<String>) -> Option<String> {
-    const CALL: &str = "custom_call";
     let mut result = String::new();
     let mut from = 0;
     for (at, _) in text.match_indices(CALL) {

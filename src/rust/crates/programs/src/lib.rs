@@ -9,7 +9,7 @@ mod size;
 mod statements;
 mod words;
 
-pub use calls::{called, renamed};
+pub use calls::{renamed, targets};
 pub use options::{flag, NO_SUCH_OPTION};
 pub use reductions::Reductions;
 pub use size::counted;

@@ -30,11 +30,6 @@ pub(crate) fn subtract_product<T: Number, const FMA: bool>(
 ) {
     let mut column = 0;
     while column < columns {
-        let wide = if T::LEN > LONGEST || columns - column < WIDE {
-            1
-        } else {
-            WIDE
-        };
         let start = if lower { column } else { 0 };
         let c = &mut c[column * stride + start..];
         let a = Operand {
@@ -45,12 +40,13 @@ pub(crate) fn subtract_product<T: Number, const FMA: bool>(
             data: &b.data[column * b.right..],
             ..b
         };
-        if T::LEN <= LONGEST && wide == WIDE {
+        if T::LEN <= LONGEST && columns - column >= WIDE {
             strip::<T, FMA, WIDE>(c, stride, rows - start, depth, a, b);
+            column += WIDE;
         } else {
             strip::<T, FMA, 1>(c, stride, rows - start, depth, a, b);
+            column += 1;
         }
-        column += wide;
     }
 }
 
