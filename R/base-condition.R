@@ -128,6 +128,27 @@ check_dots_empty <- function(..., call = rlang::caller_env()) {
   }
 }
 
+# R takes the beginning of a name for an argument that stands before `...`: data `s` for `start`. A function that hands
+# `...` on refuses names that are only beginnings, where it would compute with the wrong argument.
+check_whole_names <- function(op) {
+  formals <- names(formals(sys.function(-1L)))
+  call <- sys.call(-1L)
+  given <- names2(as.list(call)[-1L])
+  if (any(vapply(as.list(call)[-1L], identical, NA, quote(...)))) {
+    given <- c(given, eval(quote(...names()), parent.frame(2L)))
+  }
+  before <- setdiff(formals[seq_len(match("...", formals) - 1L)], given)
+  for (name in setdiff(given, c("", NA, formals))) {
+    taken <- before[startsWith(before, name)]
+    if (length(taken)) {
+      abort(sprintf("%s: R takes an argument `%s` for `%s`", op, name, taken[[1L]]),
+        op = op, operand = name, call = call,
+        hint = "If it is for a function of yours, give it without a name, or another name."
+      )
+    }
+  }
+}
+
 start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")
 
 # A whole number from 0 on

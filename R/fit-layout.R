@@ -25,7 +25,7 @@ new_layout <- function(template, random, map, call) {
   at[fixed] <- length(starts) + length(random_starts) + seq_len(sum(fixed))
   list(
     start = all[starts], effects = all[random_starts], fixed = unname(all[fixed]),
-    at = if (!identical(at, seq_along(all)) || any(effects)) at, sizes = lengths(tree_leaves(template))
+    at = if (!identical(at, seq_along(all)) || any(effects | fixed)) at, sizes = lengths(tree_leaves(template))
   )
 }
 
@@ -64,20 +64,71 @@ mapped_levels <- function(template, map, parts, call) {
   check_part_names(names2(map), template, "map", call)
   for (name in names(map)) {
     here <- which(parts == name)
-    own <- map[[name]]
-    if (length(own) == 1L && is.na(own)) own <- rep(NA, length(here))
-    if (!is.atomic(own) || length(own) != length(here)) {
-      abort(
-        sprintf("`map$%s` must have %d elements, as the part has, or be NA, not %s", name, length(here), describe(own)),
-        operand = "map", call = call
-      )
-    }
-    own <- as.integer(factor(own))
+    own <- part_levels(map[[name]], template[[name]], paste0("map$", name), call)
     # The number of the first element that shares a level
     levels[here] <- here[match(own, own)]
     levels[here[is.na(own)]] <- NA
   }
   levels
+}
+
+# The same for the elements of one part, whose `own` entry in the map is a factor, NA, or a list of both for its parts
+part_levels <- function(own, part, shown, call) {
+  size <- sum(lengths(tree_leaves(part)))
+  if (is_branch(own)) {
+    return(branch_levels(own, part, shown, call))
+  }
+  if (is.atomic(own) && !is.null(names(own))) own <- levels_by_name(own, part, shown, call)
+  if (length(own) == 1L && is.atomic(own) && is.na(own)) own <- rep(NA, size)
+  if (!is.atomic(own) || length(own) != size) {
+    abort(sprintf("`%s` must have %d elements, as the part has, or be NA, not %s", shown, size, describe(own)),
+      operand = "map", call = call
+    )
+  }
+  as.integer(factor(own))
+}
+
+# Each part of parts by its name, or all of them in a row; those that are not named stay as they are.
+branch_levels <- function(own, part, shown, call) {
+  names <- names2(own)
+  known <- if (is_branch(part)) names2(part)
+  if (!any(nzchar(names)) && length(own) == length(known) && !any(nzchar(known))) {
+    names <- known <- as.character(seq_along(own))
+  }
+  if (!is_branch(part) || anyDuplicated(names) || !all(nzchar(names) & names %in% known)) {
+    abort(sprintf("`%s` must be %s, not %s", shown,
+      if (is_branch(part)) "a list with names of parts, or a factor" else "a factor, or NA",
+      if (any(nzchar(names))) sprintf("a list of %s", toString(names)) else describe(own)
+    ),
+    operand = "map", call = call,
+    hint = if (any(nzchar(known))) sprintf("The parts are: %s.", toString(known[nzchar(known)]))
+    )
+  }
+  before <- 0L
+  levels <- Map(function(part, name) {
+    place <- match(name, names)
+    levels <- if (is.na(place)) seq_len(sum(lengths(tree_leaves(part)))) else {
+      part_levels(own[[place]], part, paste(shown, name, sep = "$"), call)
+    }
+    levels <- levels + before
+    before <<- before + length(levels)
+    levels
+  }, unname(part), known)
+  unlist(levels)
+}
+
+# A factor with names is for the elements of a vector with these names; the others stay as they are.
+levels_by_name <- function(own, part, shown, call) {
+  known <- if (!is_branch(part)) names(part)
+  if (anyDuplicated(names(own)) || !all(names(own) %in% known)) {
+    abort(sprintf("`%s` has the names %s, which the part's elements do not have", shown, toString(names(own))),
+      operand = "map", call = call,
+      hint = if (!is.null(known)) sprintf("They are: %s.", toString(known))
+    )
+  }
+  whole <- paste0(" ", seq_along(part))
+  whole[match(names(own), known)] <- as.character(own)
+  whole
 }
 
 # All parameters in a row, as numbers; of values a list of those of each leaf of the template, or one for all. What is

@@ -32,7 +32,8 @@
 #'
 #' @param objective What [xla_objective()] returns, of a function that gives one number.
 #' @param start Where the search begins, a vector as `objective$par`.
-#' @param lower,upper Bounds of the parameters, one number or one for each.
+#' @param lower,upper Bounds of the parameters: one number for all, one for each, or numbers with names for those that
+#'   the names say.
 #' @param control For [stats::nlminb()].
 #' @param nobs The number of observations, which [stats::BIC()] wants to know.
 #' @param object,fitted A fitted model.
@@ -82,7 +83,9 @@ xla_fit <- function(objective, start = objective$par, lower = -Inf, upper = Inf,
   bounds <- list(lower = parameter_bound(lower, objective, "lower"), upper = parameter_bound(upper, objective, "upper"))
   check_start(objective, start, bounds)
   counted <- objective$evaluations()
-  found <- stats::nlminb(start, objective$fn, objective$gr, control = control, lower = lower, upper = upper)
+  found <- stats::nlminb(start, objective$fn, objective$gr, control = control,
+    lower = bounds$lower, upper = bounds$upper
+  )
   if (found$convergence != 0L) {
     warning(sprintf("xla_fit: the search did not converge: %s", found$message), call. = FALSE)
   }
@@ -106,13 +109,27 @@ parameter_labels <- function(objective) {
   if (is.null(names)) sprintf("[%d]", seq_along(objective$par)) else names
 }
 
+# One number for all, one for each, or for those that the names say
 parameter_bound <- function(x, objective, name, call = rlang::caller_env()) {
   size <- length(objective$par)
-  if (!is.numeric(x) || is.object(x) || !length(x) %in% c(1L, size) || anyNA(x)) {
+  known <- names(objective$par)
+  by_name <- !is.null(names(x))
+  if (!is.numeric(x) || is.object(x) || (!by_name && !length(x) %in% c(1L, size)) || anyNA(x)) {
     shown <- if (is.numeric(x)) sprintf("%d%s", length(x), if (anyNA(x)) " with NA" else "") else describe(x)
     abort(sprintf("`%s` must be one number or %d, not %s", name, size, shown), operand = name, call = call)
   }
-  rep_len(as.double(x), size)
+  if (!by_name) {
+    return(rep_len(as.double(x), size))
+  }
+  wrong <- unique(names(x)[!names(x) %in% known | duplicated(names(x))])
+  if (length(wrong)) {
+    abort(sprintf("names of `%s` must be those of parameters, each once, not %s", name, toString(wrong)),
+      operand = name, call = call,
+      hint = if (is.null(known)) "The parameters have no names." else paste0("They are: ", toString(known), ".")
+    )
+  }
+  bound <- rep(c(lower = -Inf, upper = Inf)[[name]], size)
+  replace(bound, match(names(x), known), as.double(x))
 }
 
 check_start <- function(objective, start, bounds, call = rlang::caller_env()) {

@@ -62,7 +62,8 @@
 #' @param random The names of the parts of `par` that are random effects.
 #' @param map What is fixed or shared: a list with a factor for a part of `par` by its name, as long as the part.
 #'   Elements of one level are one parameter, which starts where the first of them does; elements with NA, or all of
-#'   them where NA stands for the factor, stay what `par` has.
+#'   them where NA stands for the factor, stay what `par` has. For a part of parts it may be a list of such, by name;
+#'   for a vector with names a factor with those of some elements. What is not named is left as it is.
 #' @param constraints What parameters may be, a list of [constraints][xla_constraints] by names of parts of `par`.
 #' @param negate Whether the functions are those of `-f`: optimisers minimise.
 #' @param dtype The element type of the parameters, `"f64"` or `"f32"`. R's doubles among the data are uploaded in it;
@@ -101,6 +102,7 @@
 #' @export
 xla_objective <- function(f, par, ..., random = NULL, map = NULL, constraints = NULL, negate = FALSE,
                           dtype = "f64") {
+  check_whole_names("xla_objective")
   check_function(f)
   check_template(par)
   check_flag(negate, "negate")

@@ -66,6 +66,12 @@ changed <- function(captured) {
 # Functions and environments that code gets at through a value which is found in `env`; and code, as functions: it may
 # be evaluated.
 reached_through <- function(x, env = globalenv()) {
+  attributes <- if (isS4(x)) NULL else attributes(x)
+  held <- attributes[vapply(attributes, function(part) is.function(part) || is_branch(part), NA)]
+  c(reached_directly(x, env), unlist(lapply(unname(held), reached_through, env), recursive = FALSE))
+}
+
+reached_directly <- function(x, env) {
   if (is.function(x) || is.environment(x)) {
     list(x)
   } else if (is.call(x) || is.expression(x)) {
@@ -98,6 +104,9 @@ free_variables <- function(f) {
   variables <- setdiff(read$variables, notes)
   called <- setdiff(read$called, notes)
   generics <- unique(c(called, group_generics, if ("UseMethod" %in% called) strings_in(code)))
+  classes <- intersect(of_classes, c(called, variables))
+  if ("new" %in% classes) variables <- c(variables, ".__T__initialize:methods")
+  if (length(classes)) variables <- c(variables, paste0(".__C__", strings_in(code)))
   found <- list()
   for (env in users_environments(environment(f))) {
     values <- present(unique(c(variables, called, methods_in(env, generics))), env)
@@ -124,6 +133,9 @@ users_environments <- function(env) {
 
 in_package <- function(env) isNamespace(env) || identical(env, baseenv()) || identical(env, emptyenv())
 
+# Functions of S4 classes, whose definitions are variables
+of_classes <- c("new", "is", "validObject", "existsMethod", "hasMethod", "isVirtualClass", "extends", "slotNames")
+
 group_generics <- c("Ops", "Math", "Summary", "Complex", "Arith", "Compare", "Logic", "Math2")
 
 # S3 methods, and tables of S4 methods, for these generics
@@ -134,6 +146,15 @@ methods_in <- function(env, generics) {
   dotted <- grep(".[.].", there, value = TRUE)
   starts <- paste0(generics, ".")
   c(tables, dotted[vapply(dotted, function(name) any(startsWith(name, starts)), NA)])
+}
+
+# A method for another class is one more entry in a generic's table, as a read (trace-session.R).
+method_tables <- function(captured) {
+  tables <- unlist(lapply(captured, function(group) group$values[startsWith(group$names, ".__T__")]), recursive = FALSE)
+  lapply(Filter(is.environment, unname(tables)), function(table) {
+    read <- function() ls(table, all.names = TRUE)
+    list(read = read, value = read())
+  })
 }
 
 # Functions among the arguments that a function has from the one that made it: `...` is no variable.
@@ -166,9 +187,11 @@ names_read <- function(f, code) {
     name <- if (is.symbol(code[[1L]])) as.character(code[[1L]]) else ""
     if (nzchar(name)) called <<- c(called, name) else walk(code[[1L]], own)
     parts <- given_parts(code)
-    if (name %in% quoting) {
+    if (name %in% quoting || (name == "local" && length(parts) > 1L)) {
       all_of(code)
       own
+    } else if (name == "rm") {
+      setdiff(own, all.names(code))
     } else if (name == "function") {
       walk_function(code[[2L]], code[[3L]], own)
       own
@@ -227,7 +250,7 @@ quoting <- c("quote", "bquote", "~", "expression", "alist", "substitute")
 # A call of a function by its name that neither assigns nor leaves out arguments
 is_plain_call <- function(code) {
   is.call(code) && is.symbol(code[[1L]]) && !as.character(code[[1L]]) %in% c(
-    quoting, "function", "{", "(", "<-", "=", "for", "if", "while", "&&", "||", "$", "@"
+    quoting, "function", "{", "(", "<-", "=", "for", "if", "while", "&&", "||", "$", "@", "local", "rm"
   )
 }
 

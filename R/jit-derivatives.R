@@ -111,7 +111,10 @@ xla_grad <- function(f, wrt = 1, value = FALSE) {
 }
 
 check_wrt <- function(wrt, call = rlang::caller_env()) {
-  if (!(is.numeric(wrt) || is.character(wrt)) || !length(wrt) || anyNA(wrt) || anyDuplicated(wrt)) {
+  if (anyDuplicated(wrt) && (is.numeric(wrt) || is.character(wrt)) && !anyNA(wrt)) {
+    abort(sprintf("`wrt` has %s twice", format(wrt[anyDuplicated(wrt)])), operand = "wrt", call = call)
+  }
+  if (!(is.numeric(wrt) || is.character(wrt)) || !length(wrt) || anyNA(wrt)) {
     abort(sprintf("`wrt` must be numbers or names of arguments, not %s", describe(wrt)), operand = "wrt", call = call)
   }
 }
@@ -150,12 +153,16 @@ evaluated_by <- function(f, arguments, chosen) {
 xla_hessian <- function(f, sparse = FALSE) {
   check_flag(sparse, "sparse")
   gradient <- xla_grad(f)
-  new_jit(function(x, ...) {
-    others <- list(...)
+  new_jit(function(...) {
+    arguments <- arranged(f, list(...))
+    x <- if (length(arguments)) arguments[[1L]]
     if (!is_value(x) || !is_float(x@dtype)) {
       abort("xla_hessian: the first argument of `f` must be an array of real numbers", operand = "x")
     }
-    at <- function(x) call_written(gradient, c(list(x), others))
+    at <- function(x) {
+      arguments[[1L]] <- x
+      call_written(gradient, arguments)
+    }
     if (sparse) {
       return(hooks$sparse_hessian(at, x))
     }

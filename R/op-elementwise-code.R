@@ -10,7 +10,10 @@ elementwise_code <- function(expression, signature, name, call = rlang::caller_e
   parsed <- tryCatch(parse(text = text, keep.source = TRUE), error = function(e) NULL)
   calls <- as.list(parsed)
   from <- vapply(attr(parsed, "srcref"), function(place) place[[1L]], 0L)
-  lines <- if (is_assignments(calls)) c_statements(calls, signature)
+  lines <- if (is_assignments(calls)) {
+    for (assigned in calls) check_for_c(assigned[[3L]], name, call)
+    c_statements(calls, signature)
+  }
   if (is.null(lines)) {
     if (grepl("\\^|\\*\\*", text)) {
       abort(sprintf("%s: `^` in an expression that R cannot read", name),
@@ -60,6 +63,41 @@ c_statements <- function(calls, signature) {
 
 not_r <- function() rlang::abort("", class = "xlaffi_not_r")
 
+# What R has and C has not, or means otherwise, is no C either.
+refuse_in_c <- function(said, hint, op, call) {
+  abort(sprintf("%s: %s", op, said), "UNIMPLEMENTED", op = op, operand = "expression", hint = hint, call = call)
+}
+
+# Of the calls of an expression the first that is not for C: an assignment within it, an operator between `%`, a name
+# with a dot, and a function with other arguments than here.
+check_for_c <- function(x, op, call) {
+  if (is.atomic(x) && anyNA(x) && !is.nan(x)) {
+    refuse_in_c("there is no NA in an expression", "`NaN` is one.", op, call)
+  }
+  if (!is.call(x) || !is.name(x[[1L]])) {
+    return()
+  }
+  f <- as.character(x[[1L]])
+  shown <- paste(deparse(x), collapse = " ")
+  if (f %in% c("<-", "<<-")) {
+    refuse_in_c(sprintf("`%s` is an assignment to R", shown), "A comparison needs a space: `x < -1`.", op, call)
+  }
+  if (grepl("^%|[.]", f)) {
+    hint <- if (f %in% c("%%", "%/%")) "`x - y * floor(x / y)` is R's remainder." else "`support` may define it."
+    refuse_in_c(sprintf("there is no `%s` in an expression", f), hint, op, call)
+  }
+  wanted <- if (f %in% c("log", "exp", "sqrt")) 1L else places_in(c_functions[f])
+  if (!is.na(wanted) && !f %in% c("+", "-") && length(x) - 1L != wanted) {
+    refuse_in_c(sprintf("`%s` has %d argument%s here, not %d", f, wanted, if (wanted == 1L) "" else "s", length(x) - 1L),
+      if (f == "log") "`log(x) / log(y)` has another base." else NULL, op, call
+    )
+  }
+  for (part in as.list(x)[-1L]) check_for_c(part, op, call)
+}
+
+# How many operands a form takes
+places_in <- function(form) if (is.na(form)) NA else lengths(regmatches(form, gregexpr("%s", form, fixed = TRUE)))
+
 # What R has under another name or in another form than C, where gamma() is a logarithm and logb() an exponent
 c_functions <- c(
   gamma = "tgamma(%s)", logb = "log(%s)",
@@ -77,7 +115,7 @@ c_expression <- function(x, variables) {
     return(if (name == "pi" && !name %in% variables) c_number(pi) else name)
   }
   if (is.numeric(x) || is.logical(x)) {
-    return(if (anyNA(x)) not_r() else if (is.double(x)) c_number(x) else as.character(as.integer(x)))
+    return(if (is.double(x)) c_number(x) else as.character(as.integer(x)))
   }
   if (!is.call(x) || !is.name(x[[1L]])) {
     not_r()
@@ -98,7 +136,7 @@ c_expression <- function(x, variables) {
   } else {
     not_r()
   }
-  if (lengths(regmatches(form, gregexpr("%s", form, fixed = TRUE))) != length(arguments)) {
+  if (places_in(form) != length(arguments)) {
     not_r()
   }
   do.call(sprintf, c(list(form), arguments))
@@ -106,7 +144,9 @@ c_expression <- function(x, variables) {
 
 # In the precision of the operands
 c_number <- function(x) {
-  if (!is.finite(x)) not_r()
+  if (!is.finite(x)) {
+    return(sprintf("XLAFFI_NUMBER(%s)", if (is.nan(x)) "NAN" else "INFINITY"))
+  }
   text <- sprintf("%.17g", x)
   sprintf("XLAFFI_NUMBER(%s)", if (grepl("[.e]", text)) text else paste0(text, ".0"))
 }

@@ -6,7 +6,7 @@ elementwise_jvp <- function(code, signature, name) {
     "the expression is C"
   } else {
     functions <- setdiff(all_functions(code$calls), names(value_functions))
-    if (length(functions)) sprintf("values of programs have no `%s()`", functions[[1L]])
+    if (length(functions)) sprintf("that of `%s()` is not known here", functions[[1L]])
   }
   function(primals, results, tangents, attributes) {
     if (!is.null(unknown)) {
@@ -104,14 +104,15 @@ value_functions <- local({
   own <- function(names) mget(names, baseenv())
   unary <- c(
     "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
-    "cosh", "tanh", "floor", "ceiling", "round", "trunc"
+    "cosh", "tanh", "floor", "ceiling", "round", "trunc", "lgamma", "gamma", "logb"
   )
   c(
     list(
       "(" = function(x) x, "+" = signed(`+`), "-" = signed(`-`), "*" = promoted(`*`), "/" = two(`/`),
       "^" = two(`^`), pow = two(`^`), "!" = `!`, "&" = `&`, "&&" = `&`, "|" = `|`, "||" = `|`, ifelse = choice,
       "if" = choice, pmin = smaller, fmin = smaller, pmax = larger, fmax = larger, abs = abs, fabs = abs, sign = sign,
-      atan2 = either(function(x, y) hlo_atan2(float(x), float(y)), atan2), ceil = one(ceiling), rint = one(round)
+      atan2 = either(function(x, y) hlo_atan2(float(x), float(y)), atan2), ceil = one(ceiling), rint = one(round),
+      tgamma = one(gamma), erf = one(function(x) hlo_erf(x)), erfc = one(function(x) hlo_erfc(x))
     ),
     lapply(own(c("==", "!=", "<", "<=", ">", ">=")), promoted), lapply(own(unary), one)
   )

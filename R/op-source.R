@@ -32,8 +32,7 @@
 #' # CUDA
 #' `cuda` is what the op does on a GPU: code for one element of the first result, whose index is `i`, or an
 #' [ffi_kernel()], which says what kernels see and how many threads run them. With `lang = "cuda"` the op has a kernel
-#' only, and a call on the CPU is an error that says so, as is one on a GPU without a kernel. Nothing of this has run on
-#' a GPU yet.
+#' only, and a call on the CPU is an error that says so, as is one on a GPU without a kernel.
 #'
 #' # State
 #' `init` is code that makes a state, once for each compiled program or at the first call, and leaves it in

@@ -63,8 +63,8 @@ stacked_columns <- function(stack) {
 
 # A function that may change something outside of itself must be called for each element: one that assigns there, is
 # given an environment, or calls such a function.
-changes_things <- function(f, ...) {
-  given <- list(f, ...)
+changes_things <- function(...) {
+  given <- list(...)
   reached <- lapply(captured_variables(Filter(is.function, given)), function(group) group$values)
   any(vapply(c(given, unlist(reached, recursive = FALSE)), may_change, NA))
 }
@@ -86,15 +86,16 @@ may_change <- function(x) {
   }
 }
 
-# `f` of each element of a value, list or vector, as mapped_rows() gives it.
-each_element <- function(x, f, ...) {
-  if (is_value(x)) {
-    g <- function(element) f(element, ...)
-    one_by_one <- length(x) > most_copies && changes_things(f, ...)
-    if (one_by_one) lapply(elements_of(x), g) else mapped_rows(g, list(as_column(x)))
+# `FUN` of each element of a value, list or vector, as mapped_rows() gives it. The names are those of lapply(): further
+# arguments of the user's function may have any other.
+each_element <- function(X, FUN, ...) { # nolint: object_name_linter.
+  if (is_value(X)) {
+    g <- function(element) FUN(element, ...)
+    one_by_one <- length(X) > most_copies && changes_things(FUN, ...)
+    if (one_by_one) lapply(elements_of(X), g) else mapped_rows(g, list(as_column(X)))
   } else {
-    if (is.environment(x)) note_whole(x)
-    base::lapply(x, f, ...)
+    if (is.environment(X)) note_whole(X)
+    base::lapply(X, FUN, ...)
   }
 }
 
@@ -150,6 +151,8 @@ overload_vapply <- function(X, FUN, FUN.VALUE, ..., USE.NAMES = TRUE) {
     at <- 0L
     return(base::vapply(X, function(x) answer[[at <<- at + 1L]], FUN.VALUE, USE.NAMES = USE.NAMES))
   }
+  # It says a type and a shape: NA of logicals and integers may stand for them.
+  if (is.logical(FUN.VALUE) || is.integer(FUN.VALUE)) FUN.VALUE[is.na(FUN.VALUE)] <- FALSE
   like <- as_value(FUN.VALUE, "FUN.VALUE", call = call)
   as_like <- function(x, type = type_of(x)) {
     float <- is_float(x@dtype) && is_float(like@dtype)

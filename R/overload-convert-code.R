@@ -54,7 +54,7 @@ asking_parts <- function(parts, name, code, first) {
     "for" = asks(3L, ".xlaffi_each"),
     UseMethod = if (length(parts) > 1L) {
       object <- if (length(parts) > 2L) parts[[3L]] else first
-      if (!is.null(object)) parts[[3L]] <- call(".xlaffi_object", object)
+      if (!is.null(object)) parts[[3L]] <- call(".xlaffi_object", object, parts[[2L]])
     }
   )
   parts
@@ -150,9 +150,14 @@ convert_argument <- function(name, frame, home) {
   if (!identical(f, converted)) assign(name, converted, envir = frame)
 }
 
-# What UseMethod() is to dispatch on.
-object_of <- function(x) {
-  if (missing(x)) NULL else if (is_value(x)) structure(0L, class = c("xlaffi_value", implicit_class(x))) else x
+# What UseMethod() is to dispatch on. A method that is not there may be defined later.
+object_of <- function(x, generic) {
+  object <- if (missing(x)) NULL else if (is_value(x)) structure(0L, class = c("xlaffi_value", implicit_class(x))) else x
+  if (is_string(generic)) {
+    methods <- paste(generic, c(.class2(object), "default"), sep = ".")
+    for (env in list(parent.frame(2L), parent.frame())) note_names(methods, env, mode = "function")
+  }
+  object
 }
 
 # The classes by which R dispatches on such numbers

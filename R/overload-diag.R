@@ -87,18 +87,18 @@ overload_outer <- function(X, Y, FUN = "*", ...) {
     }
     f <- function(...) z
   }
-  outer_of(X, Y, f, "outer()", call, ...)
+  outer_of(X, Y, function(x, y) f(x, y, ...), "outer()", call)
 }
 
 # `f` of all pairs, in R's order, as R does it: one call with vectors.
-outer_of <- function(x, y, f, shown, call, ...) {
+outer_of <- function(x, y, f, shown, call) {
   x <- as_value(x, "X", call = call)
   y <- as_value(y, "Y", call = call)
   sizes <- as.integer(c(length(y), length(x)))
   spread <- function(part, axis) {
     reshaped(broadcast(as_column(part), sizes, axis), flat_length(sizes))
   }
-  z <- f(spread(x, 2L), spread(y, 1L), ...)
+  z <- f(spread(x, 2L), spread(y, 1L))
   dim <- c(dim_of(x), dim_of(y))
   z <- as_value(z, "FUN", call = call)
   if (length(z) != prod(dim)) {
@@ -122,17 +122,18 @@ shape_overload("%o%", function(X, Y) overload_outer(X, Y), differs = "Names are 
 
 overload_kronecker <- function(X, Y, FUN = "*", make.dimnames = FALSE, ...) {
   call <- method_call("kronecker")
-  kronecker_of(X, Y, products_as_doubles(FUN, called_function(FUN)), call, ...)
+  f <- products_as_doubles(FUN, called_function(FUN))
+  kronecker_of(X, Y, function(x, y) f(x, y, ...), call)
 }
 
-kronecker_of <- function(x, y, f, call, ...) {
+kronecker_of <- function(x, y, f, call) {
   x <- as_value(x, "X", call = call)
   y <- as_value(y, "Y", call = call)
   rank <- max(length(x@shape), length(y@shape), 1L)
   longer <- function(x) reshaped(x, c(x@shape, rep(1L, rank - length(x@shape))))
   x <- longer(x)
   y <- longer(y)
-  pairs <- outer_of(x, y, f, "kronecker()", call, ...)
+  pairs <- outer_of(x, y, f, "kronecker()", call)
   # By rows the axes of `y` run faster than those of `x`.
   together <- transposed(pairs, as.vector(rbind(seq_len(rank), rank + seq_len(rank))))
   reshaped(together, x@shape * y@shape)

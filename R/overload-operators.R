@@ -146,12 +146,17 @@ as_r_powers <- function(power, x, y) {
     constant(rep_len(is.finite(exponents) & exponents == trunc(exponents), length(y)), "pred", y@shape, "y")
   }
   if (is.null(exponents) || any(exponents %% 2 %in% 1)) {
-    power <- selected(x == 0, abs(power), power)
+    power <- selected(x == 0, positive_zeros(power), power)
   }
   for (one in list(nan_with(x, y, 0), nan_with(y, x, 1))) {
     if (!is.null(one)) power <- selected(one, filled(1, power), power)
   }
   if (is.null(whole)) power else selected((x < 0) & !whole, filled(NaN, power), power)
+}
+
+# 0 for -0 and Inf for -Inf, with the derivatives of `x` where it is 0: abs() has none there.
+positive_zeros <- function(x) {
+  selected(abs(x) < Inf, x + xla_stop_gradient(abs(x) - x), abs(x))
 }
 
 # Where `x` is NaN and `other` is the number; NULL for nowhere.

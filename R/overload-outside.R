@@ -76,8 +76,10 @@ noted_facts <- c(
 
 noting_fact <- function(name) {
   force(name)
-  # With arguments some of them change what they tell.
-  function(...) if (...length()) getExportedValue("base", name)(...) else noted_read(name, list())
+  # With arguments some of them change what they tell; those of Sys.getlocale() ask for a part of it.
+  function(...) {
+    if (...length() && name != "Sys.getlocale") getExportedValue("base", name)(...) else noted_read(name, list(...))
+  }
 }
 
 # What R's own functions ask of the session besides their arguments

@@ -148,6 +148,10 @@ environment_reads <- list(
       called_as_written("$", x, written[[2L]], parent.frame(), field)
     }
   },
+  getElement = function(object, name) {
+    if (is.environment(object)) note_names(name, object, inherits = FALSE)
+    base::getElement(object, name)
+  },
   names = function(x) {
     if (is.environment(x)) note_whole(x, only_names = TRUE)
     if (is.object(x) && !is_value(x)) {

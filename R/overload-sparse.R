@@ -191,13 +191,20 @@ matrix_functions <- list(
     sparse_blocks(lapply(parts, any_sparse, "...", call))
   },
   forceSymmetric = function(x, uplo = "U") {
+    call <- method_call("forceSymmetric")
+    check_choice(uplo, "uplo", c("U", "L"), call)
     x <- sparse_operand(x)
     if (x@pattern$symmetric) {
       return(x)
     }
     if (nrow(x) != ncol(x)) {
-      abort(sprintf("forceSymmetric(): `x` must be square, not %s", format(x)),
-        operand = "x", call = method_call("forceSymmetric")
+      abort(sprintf("forceSymmetric(): `x` must be square, not %s", format(x)), operand = "x", call = call)
+    }
+    below <- x@pattern$i - pattern_columns(x@pattern)
+    if (missing(uplo) && any(below > 0L) && !any(below < 0L)) {
+      abort("forceSymmetric(): `uplo` must say which triangle is meant of a matrix that is zero above its diagonal",
+        operand = "uplo", call = call,
+        hint = "Matrix takes the lower one of what it knows as a triangular matrix, and the upper one of others."
       )
     }
     lower_as_symmetric(if (uplo == "U") t(x) else x)

@@ -32,6 +32,7 @@
 #' g(3L, 2)
 #' @export
 hlo_cond <- function(pred, then, otherwise, ...) {
+  check_whole_names("hlo_cond")
   call <- environment()
   branches <- list(then = then, otherwise = otherwise)
   check_branches(branches, "hlo_cond", call)
@@ -49,6 +50,7 @@ hlo_cond <- function(pred, then, otherwise, ...) {
 #' @rdname hlo_cond
 #' @export
 hlo_case <- function(index, branches, ...) {
+  check_whole_names("hlo_case")
   call <- environment()
   if (!is_branch(branches) || !length(branches)) {
     abort(sprintf("hlo_case: `branches` must be a list of functions, not %s", describe(branches)),

@@ -48,7 +48,16 @@ hlo_searchsorted <- function(sorted, x, right = FALSE) {
       op = "hlo_searchsorted", operand = "sorted"
     )
   }
-  reshaped(count_before(both[[1L]], as_rows(both[[2L]]), right), both[[2L]]@shape)
+  sorted <- both[[1L]]
+  x <- as_rows(both[[2L]])
+  found <- count_before(sorted, x, right)
+  if (is_float(x@dtype)) {
+    # NaN comes last: after all numbers, and equal to NaN.
+    numbers <- if (right) length(sorted) else hlo_sum(as_numbers(compared(sorted, sorted, "EQ", "hlo_searchsorted")))
+    numbers <- if (right) filled(numbers, found) else broadcast(numbers, x@shape, integer())
+    found <- selected(compared(x, x, "NE", "hlo_searchsorted"), numbers, found)
+  }
+  reshaped(found, both[[2L]]@shape)
 }
 
 overload("hlo_searchsorted", "xlaffi", hlo_searchsorted, "own", topic = "Sorting", dtypes = "real", derivative = "none")

@@ -39,6 +39,7 @@
 #' xla_grad(point)(1)
 #' @export
 hlo_fixed_point <- function(f, start, ..., history = 0, tol = NULL, max_iter = 1000) {
+  check_whole_names("hlo_fixed_point")
   call <- environment()
   op <- "hlo_fixed_point"
   check_function(f)
@@ -107,7 +108,7 @@ iterated_turn <- function(s, result, history, tol, max_iter) {
   s$iterations <- s$iterations + 1L
   reason <- hlo_select(s$iterations >= max_iter, reason_of("max_iter reached"), integer_of(solving))
   reason <- hlo_select(size <= tol, reason_of("converged"), reason)
-  lost <- hlo_select(begun, reason_of("unbounded"), reason_of("not finite"))
+  lost <- hlo_select(begun, reason_of("no longer finite"), reason_of("not finite"))
   s$reason <- hlo_select(finite, reason, lost)
   s
 }

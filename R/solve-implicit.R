@@ -77,12 +77,17 @@ xla_custom_root <- function(f, solve, tangent_solve = NULL) {
   check_function(f)
   check_function(solve, "solve")
   if (!is.null(tangent_solve)) check_function(tangent_solve, "tangent_solve")
-  new_jit(function(start, ...) {
+  new_jit(function(...) {
     call <- quote(xla_custom_root())
     op <- "xla_custom_root"
-    start <- solver_start(start, op, call)
+    # By hand: R would take the beginning of a name, as that of an argument of `f`, for `start`.
+    given <- list(...)
+    place <- match(c("start", ""), names2(given))
+    place <- place[!is.na(place)][1L]
+    if (is.na(place)) abort("xla_custom_root: `start` is missing", op = op, operand = "start", call = call)
+    start <- solver_start(given[[place]], op, call)
     x <- packed(tree_leaves(start))
-    problem <- traced_function(f, start, list(...), op, call)
+    problem <- traced_function(f, start, given[-place], op, call)
     check_equations(problem, x, op, "f", call)
     found <- custom_search(problem, start, x, solve, op, call)
     by_user <- if (!is.null(tangent_solve)) {

@@ -45,6 +45,7 @@
 #' xla_grad(f)(2.5) - gamma(2.5) * digamma(2.5)
 #' @export
 hlo_integrate <- function(f, lower, upper, ..., rel_tol = NULL, abs_tol = 0, max_intervals = 100) {
+  check_whole_names("hlo_integrate")
   call <- environment()
   op <- "hlo_integrate"
   check_function(f)

@@ -78,6 +78,7 @@
 #' @export
 hlo_minimize <- function(f, start, ..., method = c("BFGS", "L-BFGS", "Newton", "Gauss-Newton"), tol = NULL,
                          max_iter = 500, history = 10) {
+  check_whole_names("hlo_minimize")
   call <- environment()
   check_function(f)
   method <- check_choice(method, "method", c("BFGS", "L-BFGS", "Newton", "Gauss-Newton"))

@@ -83,6 +83,7 @@
 #' @export
 hlo_ode <- function(y, times, func, parms = NULL, ..., method = c("ode45", "rodas5p"), rtol = 1e-6, atol = 1e-6,
                     max_steps = 4096, events = NULL, rootfunc = NULL) {
+  check_whole_names("hlo_ode")
   call <- environment()
   method <- check_choice(method, "method", names(ode_methods))
   max_steps <- check_count(max_steps, "max_steps", call, least = 1)

@@ -53,6 +53,7 @@
 #' xla_vmap(w)(c(1, 2, 3))
 #' @export
 hlo_root <- function(f, start = NULL, ..., interval = NULL, tol = NULL, max_iter = 200) {
+  check_whole_names("hlo_root")
   call <- environment()
   check_function(f)
   if (is.null(start) == is.null(interval)) {

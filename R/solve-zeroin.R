@@ -71,6 +71,7 @@ zeroin_turn <- function(s, value, upper, tol, max_iter) {
   second <- s$evaluations == 1L
   # As uniroot() does: infinite values are the largest numbers.
   limit <- if (value@dtype == "f32") 2^128 - 2^104 else .Machine$double.xmax
+  is_finite <- abs(s$trial) <= limit
   value <- hlo_select(where_nan_of(value), value, hlo_max(hlo_min(value, limit), -limit))
   start <- first | second
   s$a <- hlo_select(start, s$a, s$b)
@@ -85,7 +86,7 @@ zeroin_turn <- function(s, value, upper, tol, max_iter) {
   lower_is_root <- second & (s$fa == 0)
   upper_is_root <- second & !lower_is_root & (s$fb == 0)
   no_change <- second & (((s$fa > 0) & (s$fb > 0)) | ((s$fa < 0) & (s$fb < 0)))
-  bad <- where_nan_of(value)
+  bad <- where_nan_of(value) | !is_finite
   previous <- s$b - s$a
   lower <- s$a
   s <- zeroin_swapped(s, !first)

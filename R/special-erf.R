@@ -46,7 +46,13 @@ normal_hazard <- function(x, y) {
 
 special_slopes$erf <- list(function(y, x) 2 / sqrt(pi) * exp(-x * x))
 special_slopes$erfc <- list(function(y, x) -2 / sqrt(pi) * exp(-x * x))
-special_slopes$erfcx <- list(function(y, x) 2 * x * y - 2 / sqrt(pi))
+# Far out 2 x y is nearly 2 / sqrt(pi), and the difference is its asymptotic series (Abramowitz and Stegun 7.1.23).
+special_slopes$erfcx <- list(function(y, x) {
+  far <- x > 50
+  u <- 1 / hlo_select(far, x * x, 2500)
+  rest <- u * (1 - u * (3 / 2 - u * (15 / 4 - u * (105 / 8 - u * (945 / 16))))) / sqrt(pi)
+  hlo_select(far, -rest, 2 * hlo_select(far, 0, x) * hlo_select(far, 0, y) - 2 / sqrt(pi))
+})
 special_slopes$erfinv <- list(function(y, x) sqrt(pi) / 2 * exp(y * y))
 special_slopes$erfcinv <- list(function(y, x) -sqrt(pi) / 2 * exp(y * y))
 special_slopes$ndtr <- list(function(y, x) sqrt(0.5 / pi) * exp(-0.5 * x * x))

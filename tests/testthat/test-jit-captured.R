@@ -100,6 +100,56 @@ test_that("changes of methods and of what they read are noticed", {
   expect_noticed(s3, quote(g.aa <- function(s) s$v + 100))
 })
 
+test_that("methods, classes and functions that come later are noticed", {
+  skip_without_plugin()
+  expect_noticed(quote({
+    obj <- structure(list(), class = c("bar", "foo"))
+    g <- function(o, x) UseMethod("g")
+    g.foo <- function(o, x) x + 1
+    f <- function(x) g(obj, x)
+  }), quote(g.bar <- function(o, x) x * 100))
+  expect_noticed(quote({
+    g <- function(x) UseMethod("g")
+    g.default <- function(x) x
+    f <- function(x) g(x)
+  }), quote(g.numeric <- function(x) x * 10))
+  # R's classes are those of the session.
+  home <- globalenv()
+  withr::defer(suppressWarnings(rm(list = intersect(c("later", "later_k"), ls(home)), envir = home)))
+  withr::defer(for (class in c("XlaffiLater", "XlaffiLate")) methods::removeClass(class, where = home))
+  methods::setClass("XlaffiLate", representation(k = "numeric"), prototype(k = 1), where = home)
+  methods::setClass("XlaffiLater", contains = "XlaffiLate", where = home)
+  methods::setGeneric("later", function(o, x) standardGeneric("later"), where = home)
+  methods::setMethod("later", "XlaffiLate", function(o, x) x + 1, where = home)
+  late <- methods::new("XlaffiLater", k = 3)
+  f <- function(x) later(late, x) # nolint: object_usage_linter.
+  g <- function(x) x + methods::new("XlaffiLate")@k
+  environment(f) <- environment(g) <- list2env(list(late = late), parent = home)
+  compiled <- list(xla_jit(f), xla_jit(g))
+  expect_identical(list(compiled[[1L]](2), compiled[[2L]](2)), list(3, 3))
+  methods::setMethod("later", "XlaffiLater", function(o, x) x * 100, where = home)
+  methods::setClass("XlaffiLate", representation(k = "numeric"), prototype(k = 5), where = home)
+  expect_identical(list(compiled[[1L]](2), compiled[[2L]](2)), list(200, 7))
+  for (body in expression(
+    attr(held, "f")(x), x * getElement(fields, "k"), {
+      k <- 5
+      rm(k)
+      x * k
+    }, {
+      k <- 5
+      x * k * local(k, envir = parent)
+    }
+  )) {
+    expect_noticed(bquote({
+      parent <- environment()
+      k <- 1
+      fields <- list2env(list(k = 1))
+      held <- structure(list(), f = function(x) x * k)
+      f <- function(x) .(body)
+    }), quote(k <- fields$k <- 7))
+  }
+})
+
 test_that("changes of fields are noticed", {
   skip_without_plugin()
   for (body in expression(

@@ -116,6 +116,8 @@ test_that("C that R cannot read, and functions that only C has, have no derivati
   skip_without_compiler("c")
   plain <- ffi_elementwise("x: T -> z: T", "z = x > 0 ? x : 0;", name = "test_relu")
   expect_identical(plain(c(-1, 2)), c(0, 2))
+  known <- ffi_elementwise("x: T -> z: T", "z = lgamma(x) + erf(x) * tgamma(x) - pmin(erfc(x), Inf)")
+  expect_true(all(ffi_check(known, c(0.5, 2.5))$table$ok))
   erf <- ffi_elementwise("x: T -> z: T", "z = erf(x) + twice(x)",
     support = "static double twice(double x) { return 2 * x; }", name = "test_erf"
   )
@@ -138,6 +140,12 @@ test_that("what is no elementwise op is told", {
     make("x: T -> z: T", "z = x; x = 2")
     make("x: T -> z: T", "")
     make("x: T -> z: T", "z = x > 0 ? x^2 : 0")
+    make("x: T -> z: T", "z = x <- 3")
+    make("x: T -> z: T", "z = x %% 2")
+    make("x: T -> z: T", "z = 1 + log(x, 2)")
+    make("x: T -> z: T", "z = pmax(x, 0, 1)")
+    make("x: T -> z: T", "z = is.na(x)")
+    make("x: T -> z: T", "z = ifelse(x > 0, x, NA)")
     make("x: T -> z: T", "z = x", dtypes = list(T = "bf16"))
     make("x: T -> z: T", "z = x", jvp = 1)
     make("x: T, y: T -> z: T", "z = x + y")(c(1, 2, 3), c(1, 2))

@@ -83,6 +83,16 @@ test_that("searches for roots end for a reason, alone and in a batch", {
   }
 })
 
+test_that("intervals without ends have no root, as there is none for uniroot()", {
+  skip_without_plugin()
+  out <- xla_jit(function(lower, upper) {
+    found <- hlo_root(atan, interval = list(lower, upper))
+    list(found$converged, found$reason, uniroot(atan, c(lower, upper))$root)
+  })
+  expect_identical(out(-Inf, Inf), list(FALSE, 3L, NaN))
+  expect_identical(out(-1, Inf), list(FALSE, 3L, NaN))
+})
+
 test_that("fixed points are found, plainly and accelerated", {
   skip_without_plugin()
   m <- matrix(c(0.5, 0.3, 0.2, 0.4), 2)

@@ -361,6 +361,8 @@ test_that("what sparse matrices cannot be is refused", {
   said(xla_jit(function(a) chol(a)), tall)
   said(xla_jit(function(x) Matrix::sparseMatrix(1:4, x = x)), 1:4 / 2)
   said(xla_jit(function(a) Matrix::forceSymmetric(a)), tall)
+  said(xla_jit(function(a) Matrix::forceSymmetric(Matrix::tril(a))), square)
+  said(xla_jit(function(a) Matrix::forceSymmetric(a, "X")), square)
   said(xla_hessian(function(a) sum(a^2)), tall)
   said(xla_jvp(function(a) sum(a^2)), tall, other)
   said(xla_objective, function(a) sum(a^2), tall)

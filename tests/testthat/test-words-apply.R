@@ -28,6 +28,11 @@ test_that("functions are applied to elements as in R", {
     replicate(3, x[1]),
     Filter(function(z) length(z) > 3, list(x, k)), split(x, c(1, 2, 1, 2)),
     tapply(x, c("b", "a", "b", "a"), function(g) sum(g)),
+    sapply(1:2, function(i, x) x[i]^2, x = x), sapply(x, function(i, f) f(i) + 1, f = function(z, ...) z * 2),
+    vapply(x, function(a, x, f) a * x + f, 0, x = 2, f = x[1]),
+    outer(x, x, function(a, b, x, y, f) a * x + b * y + f, x = 1, y = 2, f = 3),
+    kronecker(m, x, function(p, q, x, f) p + q * x - f, x = 2, f = 1),
+    vapply(x, function(v) v > 0, NA), vapply(x, function(v) 1L, NA_integer_), vapply(x, function(v) v, NA_real_),
     rapply(list(x, list(m)), function(v) sum(v), how = "unlist"), rapply(list(x, 1), function(v) v * 2, how = "list"),
     simplify2array(list(x, x)), unlist(lapply(1:3, function(i) x[i])), outer(x, x, Vectorize(function(a, b) a * b)),
     data = data

@@ -98,6 +98,7 @@ test_that("what is made inside is R's", {
     approxfun(1:5, c(1, 4, 2, 5, 3), "constant")(v), approxfun(o, y, method = "constant", f = 0.5)(3),
     stepfun(1:4, y)(v), stepfun(1:4, y, right = TRUE)(v), stepfun(1:2, c(0, 1, 2))(v),
     splinefun(1:5, i)(v), ecdf(i)(v), stepfun(2:5, i)(v), approxfun(1:5, i)(2:3),
+    as.function(alist(z = , z + 1))(v), as.function(list(quote(y[1])))(),
     ecdf(u)(v), ecdf(u)(c(1, 2, NaN)), ecdf(c(3, 1, 2))(v), ecdf(y)(3),
     data = data
   )

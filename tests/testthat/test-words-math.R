@@ -48,6 +48,17 @@ test_that("powers of NA and of NaN, and to them, are R's", {
   # Beside them derivatives are what they were.
   slopes <- xla_grad(function(x, y) sum(x^y), 1:2)(c(1, 1, 2), c(2.5, 0, 0))
   expect_equal(slopes, list(c(2.5, 0, 0), c(0, 0, log(2))), ignore_attr = TRUE)
+  # At zero they are those of powers by known numbers, of any order, and -0 counts as 0.
+  power <- function(x, y) sum(x^y)
+  for (zero in c(0, -0)) {
+    at <- rep(zero, 5)
+    y <- c(1, 2, 3, 0.5, 0)
+    expect_identical(as.vector(xla_grad(power)(at, y)), c(1, 0, 0, Inf, 0))
+    expect_identical(as.vector(xla_jvp(power)(list(zero, 1), list(1, 0))$tangent), 1)
+    expect_identical(xla_hessian(power)(at[1:3], y[1:3]), diag(c(0, 2, 0)))
+    expect_identical(as.vector(xla_jacobian(xla_hessian(power))(zero, 3)), 6)
+    expect_identical(1 / xla_jit(function(x, y) x^y)(at[1:4], y[1:4]), rep(Inf, 4))
+  }
 })
 
 test_that("integers and logicals become doubles where they do in R", {

@@ -22,6 +22,15 @@ test_that("options and environment variables that change ask for another program
   expect_identical(absent(1), 6)
 })
 
+test_that("a part of the locale is asked for", {
+  skip_without_plugin()
+  f <- xla_jit(function(x) x + nchar(Sys.getlocale("LC_TIME")))
+  withr::local_locale(LC_TIME = "C.UTF-8")
+  expect_identical(f(1), 8)
+  withr::local_locale(LC_TIME = "C")
+  expect_identical(f(1), 2)
+})
+
 test_that("an option that stays keeps the program", {
   skip_without_plugin()
   withr::local_options(xlaffi_test_factor = 2)

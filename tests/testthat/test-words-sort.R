@@ -43,6 +43,7 @@ test_that("intervals are found and counted as in R", {
   search <- xla_jit(function(v, x) list(hlo_searchsorted(v, x), hlo_searchsorted(v, x, right = TRUE)))
   expect_identical(search(c(1, 2, 2, 3), matrix(c(0, 2, 3, 9), 2)),
     list(matrix(c(0L, 1L, 3L, 4L), 2), matrix(c(0L, 3L, 4L, 4L), 2)))
+  expect_identical(search(c(1, 2, NaN), c(2, NaN)), list(c(1L, 2L), c(2L, 3L)))
   top <- xla_jit(function(m) hlo_top_k(m, 2))(data$m)
   expect_equal(top$values, t(apply(data$m, 1, function(r) sort(r, TRUE)[1:2])))
   expect_identical(top$indices, t(apply(data$m, 1, function(r) order(r, decreasing = TRUE)[1:2])))

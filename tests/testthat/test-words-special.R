@@ -67,6 +67,13 @@ test_that("derivatives are those of differences, twice", {
   for (f in list(hlo_erf, hlo_erfc, hlo_erfcx, hlo_ndtr, hlo_log_ndtr)) {
     expect_derivatives(f, x, 1e-8)
   }
+  # Of slopes that cancel: 50 digits of 2 x erfcx(x) - 2 / sqrt(pi)
+  slope <- xla_grad(function(x) sum(hlo_erfcx(x)))(c(49.999, 50.001, 60, 1e8, Inf))
+  known <- c(-2.255495796227167e-4, -2.255315471884721e-4, -1.566540743459432e-4, -5.641895835477562e-17, 0)
+  expect_equal(as.vector(slope), known, tolerance = 2e-12)
+  expect_equal(diag(xla_hessian(function(x) sum(pnorm(x, log.p = TRUE)))(c(-1e3, -1e7, -1e50))),
+    c(-1 + 1e-6 - 6e-12, -1, -1), tolerance = 1e-12
+  )
   for (f in list(hlo_erfinv, hlo_erfcinv, hlo_ndtri, function(x) hlo_ndtri_exp(-x))) {
     expect_derivatives(f, c(0.1, 0.4, 0.6, 0.9), 1e-7)
   }
