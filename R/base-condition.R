@@ -202,6 +202,12 @@ check_function <- function(f, name = "f", call = rlang::caller_env()) {
   }
 }
 
+# The names of a function's arguments; NULL for operators such as `[`, of which R tells none
+formal_names <- function(f) {
+  shown <- args(f)
+  if (!is.null(shown)) names(formals(shown))
+}
+
 is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
 
 is_missing_arg <- function(x) missing(x) || (is.symbol(x) && !nzchar(as.character(x)))

@@ -68,6 +68,26 @@ one_for_each <- function(settings, like, name, many, what, call) {
   settings
 }
 
+is_named <- function(x) length(x) > 0L && all(nzchar(names2(x)))
+
+# `x` in the order that `like` has: where lists of both have names, names say what is what. `refuse` is told of names
+# that only one of them has.
+in_order_of <- function(x, like, refuse) {
+  if (!is_branch(x) || !is_branch(like)) {
+    return(x)
+  }
+  if (is_named(x) && is_named(like)) {
+    unknown <- setdiff(names(x), names(like))
+    if (length(unknown)) refuse(sprintf("there is no `%s`", unknown[[1L]]))
+    absent <- setdiff(names(like), names(x))
+    if (length(absent)) refuse(sprintf("`%s` is missing", absent[[1L]]))
+    if (!anyDuplicated(names(x)) && !anyDuplicated(names(like))) x <- x[names(like)]
+  }
+  if (length(x) != length(like)) {
+    return(x)
+  }
+  stats::setNames(lapply(seq_along(x), function(i) in_order_of(x[[i]], like[[i]], refuse)), names(x))
+}
 
 # A function that takes one argument is given it without a list round it.
 as_arguments <- function(x) if (is_branch(x)) x else list(x)

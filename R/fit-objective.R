@@ -136,9 +136,11 @@ objective_of <- function(self) {
     unlist = function(x) {
       check_template(x, "x")
       template <- if (is.null(self$form)) self$template else self$form$template
-      if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(template), r_shape))) {
-        abort("`x` must have the form of the template", operand = "x")
-      }
+      call <- environment()
+      refuse <- function(text) abort(paste0("`x` must have the form of the template", text), operand = "x", call = call)
+      x <- in_order_of(x, template, function(text) refuse(paste0(": ", text)))
+      if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(template), r_shape))) refuse("")
+      check_element_names(x, template, refuse)
       own_parameters(self$layout, if (is.null(self$form)) template_vector(x) else self$form$unconstrain(x))
     },
     evaluations = function() evaluations(self)
@@ -207,6 +209,15 @@ check_template <- function(par, name = "par", call = rlang::caller_env()) {
   if (!sum(lengths(leaves))) {
     abort(sprintf("`%s` has no parameters", name), operand = name, call = call)
   }
+}
+
+# Elements with names are where the template has them.
+check_element_names <- function(x, template, refuse) {
+  Map(function(x, like) {
+    if (!is.null(names(x)) && !is.null(names(like)) && !identical(names(x), names(like))) {
+      refuse(sprintf(": elements named %s, not %s", toString(names(like)), toString(names(x))))
+    }
+  }, tree_leaves(x), tree_leaves(template))
 }
 
 # The template's numbers in a row, as optimisers see them.

@@ -69,11 +69,6 @@ as_anvl <- function(f, name = "xlaffi", static = character(), platform = NULL) {
   made
 }
 
-# The function whose arguments somebody sees
-written_function <- function(f) {
-  if (inherits(f, "xlaffi_op")) attr(f, "op")$call else if (inherits(f, "xlaffi_jit")) environment(f)$f else f
-}
-
 # The primitive `made` in the graph that anvl is tracing, for these arguments
 anvl_result <- function(made, f, arguments, platform) {
   leaves <- tree_leaves(arguments)

@@ -33,7 +33,7 @@ xla_checkpoint <- function(f) {
   check_function(f)
   new_jit(function(...) {
     call <- quote(xla_checkpoint())
-    arguments <- list(...)
+    arguments <- arranged(f, list(...))
     inputs <- tree_leaves(arguments)
     tree <- NULL
     region <- trace_region(function(params) {

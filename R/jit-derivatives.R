@@ -66,7 +66,12 @@ xla_jvp <- function(f) {
   check_function(f)
   new_jit(function(primals, tangents) {
     call <- environment()
-    given <- check_tangents(tangents, primals, "tangents", "primals", call)
+    like <- primals
+    # Names of tangents are those that `f` gives its arguments.
+    if (is_branch(primals) && is_branch(tangents) && is_named(tangents) && !is_named(primals)) {
+      names(like) <- parameter_names(written_function(f), primals)
+    }
+    given <- check_tangents(tangents, like, "tangents", "primals", call)
     at <- evaluated(f, primals)
     changes <- jvp_graph(at$outputs, at$roots, given)
     list(value = at$value, tangent = tree_fill(at$value, or_zeros(changes, at$outputs)))

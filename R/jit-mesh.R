@@ -75,7 +75,7 @@ given_specs <- function(f, specs, arguments, call, name = "in_shardings") {
   names(in_order) <- named
   if (is_branch(specs) && rlang::is_named(specs)) {
     # Arguments that a call leaves to their defaults
-    absent <- setdiff(names(formals(args(f))), c(named, "..."))
+    absent <- setdiff(formal_names(f), c(named, "..."))
     specs <- specs[setdiff(names(specs), absent)]
   }
   found <- spec_leaves(specs, in_order, name, "the arguments", call)

@@ -133,17 +133,31 @@ new_op <- function(call, rules, name, arrange, uses) {
 
 # The arguments as `f` itself will see them
 arranged <- function(f, arguments) {
-  if (inherits(f, "xlaffi_op")) {
-    attr(f, "op")$arrange(arguments)
-  } else {
-    named_arguments(if (inherits(f, "xlaffi_jit")) environment(f)$f else f, arguments)
-  }
+  f <- inner_function(f)
+  if (inherits(f, "xlaffi_op")) attr(f, "op")$arrange(arguments) else named_arguments(f, arguments)
 }
 
-# The arguments under the names and in the order that `f` gives them, unless it takes `...`.
+# The function whose arguments somebody sees
+written_function <- function(f) {
+  f <- inner_function(f)
+  if (inherits(f, "xlaffi_op")) attr(f, "op")$call else f
+}
+
+# The user's function, or the op, whose arguments a compiled one takes, also by what makes functions of functions
+inner_function <- function(f) {
+  while (inherits(f, "xlaffi_jit") && !inherits(f, "xlaffi_op")) {
+    self <- environment(f)
+    f <- if (self$name %in% transformations) environment(self$f)$f else self$f
+  }
+  f
+}
+
+transformations <- c("vmap", "checkpoint", "gradient", "jacobian", "hessian", "shard_map")
+
+# The arguments under the names and in the order that `f` gives them, with those for `...` as they came.
 named_arguments <- function(f, arguments, op = NULL) {
-  formals <- names(formals(args(f)))
-  if (is.null(formals) || "..." %in% formals) {
+  formals <- formal_names(f)
+  if (is.null(formals) || identical(formals, "...")) {
     return(arguments)
   }
   call <- as.call(c(list(as.name("f")), stats::setNames(as.list(seq_along(arguments)), names(arguments))))

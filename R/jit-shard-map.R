@@ -58,9 +58,9 @@ xla_shard_map <- function(f, mesh, in_specs, out_specs, check = TRUE) {
   check_function(f)
   check_mesh(mesh, "mesh")
   check_flag(check, "check")
-  own <- if (inherits(f, "xlaffi_jit")) environment(f)$f else f
+  own <- written_function(f)
   # Where R data come to lie
-  placed <- if (!"..." %in% names(formals(args(own)))) in_specs
+  placed <- if (!"..." %in% formal_names(own)) in_specs
   new_jit(function(...) {
     call <- quote(xla_shard_map())
     if (!is.null(trace_state$manual)) {

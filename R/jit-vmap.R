@@ -45,9 +45,9 @@ xla_vmap <- function(f, in_axes = 1, out_axes = 1) {
   check_axes_tree(out_axes, "out_axes")
   new_jit(function(...) {
     env <- quote(xla_vmap())
-    arguments <- list(...)
+    arguments <- arranged(f, list(...))
     leaves <- tree_leaves(arguments)
-    axes <- axes_for(in_axes, arguments, "in_axes", "the arguments", env)
+    axes <- axes_for(given_axes(in_axes, f, arguments), arguments, "in_axes", "the arguments", env)
     mapped <- !vapply(axes, is.null, NA)
     size <- batch_size(leaves, axes, mapped, env)
     leaves[mapped] <- Map(to_front, leaves[mapped], axes[mapped])
@@ -61,6 +61,15 @@ xla_vmap <- function(f, in_axes = 1, out_axes = 1) {
       from_front(value, mapped, axis, size, number, env)
     }, batch$values, batch$mapped, axes, seq_along(axes)))
   }, "vmap")
+}
+
+# Without axes for arguments that the call leaves to their defaults
+given_axes <- function(in_axes, f, arguments) {
+  if (!is_branch(in_axes) || !is_named(in_axes)) {
+    return(in_axes)
+  }
+  absent <- setdiff(formal_names(written_function(f)), c(names(arguments), "..."))
+  in_axes[setdiff(names(in_axes), absent)]
 }
 
 check_axes_tree <- function(axes, name, call = rlang::caller_env()) {

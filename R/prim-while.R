@@ -73,7 +73,13 @@ hlo_while <- function(cond, body, init, max_iter = NULL, checkpoint = FALSE) {
     arguments <- as_arguments(tree_fill(init, leaves))
     check_takes(f, arguments, "hlo_while", name, call)
     tree <- call_written(f, arguments, name)
-    if (name == "body") check_patterns(init, tree, call)
+    if (name == "body") {
+      tree <- in_order_of(tree, init, function(text) {
+        said <- sprintf("hlo_while: `body` must give what `init` has: %s", text)
+        abort(said, op = "hlo_while", operand = "body", call = call)
+      })
+      check_patterns(init, tree, call)
+    }
     tree_leaves(tree)
   }
   test <- function(leaves) loop_test(run(cond, leaves, "cond"), call)

@@ -4,7 +4,8 @@
 # `f(x, ...)` traced once. What it uses from outside, also by `others`, is `captured`: the solver's op takes these as
 # arguments, so derivatives go through them. `run(x, given)` gives the leaves of f's result for a vector `x` of all
 # parameters and other values in place of those captured.
-traced_function <- function(f, x, others, op, call, name = "f") {
+# `as_x`: whether it gives what it takes.
+traced_function <- function(f, x, others, op, call, name = "f", as_x = FALSE) {
   check_takes(f, c(list(NULL), others), op, name, call)
   leaves <- tree_leaves(x)
   types <- lapply(leaves, type_of)
@@ -12,6 +13,7 @@ traced_function <- function(f, x, others, op, call, name = "f") {
   region <- trace_region(function(params) {
     params <- Map(function(param, like) labelled(param, attr(like, "labels")), params, leaves)
     tree <<- call_written(f, c(list(tree_fill(x, params)), others), name)
+    if (as_x) tree <<- result_in_order(tree, x, name, op, call)
     lapply(tree_leaves(tree), as_value, name, call = call, op = op)
   }, types)
   for (value in c(region$results, captured_by(list(region)))) {
@@ -29,6 +31,13 @@ traced_function <- function(f, x, others, op, call, name = "f") {
       replay(region$results, c(region$params, captured), c(unpacked(x, types), given), region$first)
     }
   )
+}
+
+# What a function of the user's gave, with its parts in the order of what it was given
+result_in_order <- function(tree, x, name, op, call) {
+  in_order_of(tree, x, function(text) {
+    abort(sprintf("%s: `%s` must return what it is given: %s", op, name, text), op = op, operand = name, call = call)
+  })
 }
 
 # The parameters to begin with, a tree of values of one floating-point dtype. Names of R's go with them.

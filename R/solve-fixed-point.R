@@ -48,7 +48,7 @@ hlo_fixed_point <- function(f, start, ..., history = 0, tol = NULL, max_iter = 1
   history <- check_count(history, "history", call)
   tol <- check_tolerance(tol, x, op, call)
   max_iter <- check_turns(max_iter, op, call)
-  problem <- traced_function(f, start, list(...), op, call)
+  problem <- traced_function(f, start, list(...), op, call, as_x = TRUE)
   if (!all_alike_types(problem$results, problem$types)) {
     abort(sprintf("%s: `f` must return what it is given, %s, not %s", op, types_text(problem$types),
       types_text(problem$results)

@@ -120,6 +120,7 @@ custom_search <- function(problem, start, x, solve, op, call) {
       tree_fill(problem$tree, leaves)
     }
     root <- call_written(solve, list(of_x, shaped_as(params[[1L]], start)), "solve")
+    root <- result_in_order(root, start, "solve", op, call)
     leaves <- lapply(tree_leaves(root), as_value, "solve", call = call, op = op)
     likes <- tree_leaves(start)
     if (!all_alike_types(leaves, likes)) {

@@ -5,7 +5,7 @@
 call_written <- function(f, arguments, name = "f") {
   # R has a limit on the length of names.
   name <- if (nchar(name, "bytes") < 1000L) name else "f"
-  formals <- names(formals(args(f)))
+  formals <- formal_names(f)
   formals <- formals[cumsum(formals == "...") == 0L]
   given <- names2(arguments)
   # Names that only say what the place says

@@ -1,0 +1,64 @@
+# Names of arguments and of parts of lists say what is what, in whichever order they come.
+
+test_that("arguments by name are the same for functions of functions", {
+  skip_without_plugin()
+  f <- function(x, y) sum(x) * y[1]
+  by_one <- list(c(1, 2, 3), c(1, 10, 100))
+  for (axes in list(list(y = 1, x = NULL), list(y = 1), list(NULL, 1))) {
+    v <- xla_vmap(f, in_axes = axes)
+    expect_equal(v(by_one[[1L]], by_one[[2L]]), c(6, 60, 600))
+    expect_equal(v(y = by_one[[2L]], x = by_one[[1L]]), c(6, 60, 600))
+    expect_equal(v(y = by_one[[2L]], by_one[[1L]]), c(6, 60, 600))
+  }
+  expect_equal(xla_vmap(function(x, k = 2) x * k, in_axes = list(k = NULL, x = 1))(c(1, 2)), c(2, 4))
+  g <- function(a, b) sum(a^2 * b)
+  rest <- function(a, b, ...) sum(a^2 * b)
+  for (h in list(g, xla_jit(g), xla_checkpoint(g), xla_checkpoint(xla_jit(g)), rest)) {
+    expect_equal(as.vector(xla_grad(h)(b = 5, a = 3)), 30)
+    expect_equal(as.vector(xla_grad(h, wrt = "b")(b = 5, a = 3)), 9)
+    expect_equal(as.vector(xla_jacobian(h)(b = 5, a = 3)), 30)
+    expect_equal(as.vector(xla_hessian(h)(b = 5, a = 3)), 10)
+    expect_equal(as.vector(xla_jvp(h)(list(3, 5), list(b = 1, a = NULL))$tangent), 9)
+  }
+  expect_equal(xla_grad(function(b, a) sum(xla_vmap(g)(b = b, a = a)))(c(5, 1), c(3, 2)), c(9, 4))
+  expect_equal(as.vector(xla_grad(xla_vmap(g))(b = array(5), a = array(3))), 30)
+  expect_no_warning(expect_identical(xla_jit(`[`)(c(1, 2, 3), 2L), 2))
+})
+
+test_that("parts of results are taken by name where they are what was given", {
+  skip_without_plugin()
+  out <- xla_jit(function(u, v) {
+    less <- function(a, b) a < 5
+    newton <- function(f, start) {
+      found <- hlo_fori(1, 30, function(i, x) {
+        value <- f(x)
+        list(b = x$b - value$b / (2 * x$b), a = x$a - value$a / (2 * x$a))
+      }, start)
+      found[c("b", "a")]
+    }
+    list(
+      plain = hlo_while(less, function(a, b) list(b = b * 3, a = a + 1), list(a = u, b = v)),
+      counted = hlo_while(less, function(a, b) list(b = b * 3, a = a + 1), list(a = u, b = v), max_iter = 10),
+      nested = hlo_while(less, function(a, b) list(b = list(y = b$y * 3, x = b$x), a = a + 1),
+        list(a = u, b = list(x = v, y = v))
+      ),
+      fixed = hlo_fixed_point(function(x) list(b = cos(x$b), a = sin(x$a) / 2 + 0.1), list(a = 1, b = 2))$point,
+      root = xla_custom_root(function(x, a) list(a = x$a^2 - a, b = x$b^2 - 2 * a), newton)(list(a = 1, b = 1), 4 * v)
+    )
+  })(1, 2)
+  expect_equal(out[c("plain", "counted")], rep(list(list(a = 5, b = 162)), 2), ignore_attr = "names")
+  expect_equal(out$nested, list(a = 5, b = list(x = 2, y = 162)))
+  expect_equal(out$fixed$b, 0.7390851332, tolerance = 1e-8)
+  expect_equal(out$fixed$a, sin(out$fixed$a) / 2 + 0.1, tolerance = 1e-7)
+  expect_equal(out$root, list(a = sqrt(8), b = 4))
+  model <- xla_objective(function(p) p$a + p$b$x + p$b$y, list(a = 1, b = list(x = 2, y = 3)))
+  expect_identical(unname(model$unlist(list(b = list(y = 3, x = 2), a = 1))), c(1, 2, 3))
+  expect_snapshot(error = TRUE, {
+    model$unlist(list(b = list(y = 3, z = 2), a = 1))
+    model$unlist(list(b = list(y = 3), a = 1))
+    xla_objective(function(p) sum(p), c(u = 1, v = 2))$unlist(c(v = 2, u = 1))
+    xla_jit(function(u) hlo_while(function(a, b) a < 5, function(a, b) list(c = b, a = a), list(a = u, b = u)))(1)
+    xla_jit(function(u) hlo_fixed_point(function(x) list(c = x$a), list(a = u))$point)(1)
+    xla_vmap(function(x, y) x, in_axes = list(z = 1))(c(1, 2), 3)
+  })
+})
