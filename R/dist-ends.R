@@ -147,6 +147,17 @@ binomial_end <- function(d, k, others) list(power = k, rest = others * log1p(-d)
 
 negative_binomial_end <- function(d, k, size) list(power = k, rest = size * log1p(-d) + sf("lchoose", size + k - 1, k))
 
+# Of any count but 0 the probability goes as the mean.
+beta_binomial_end <- function(d, k, others, phi) {
+  some <- k > 0
+  a <- d * phi
+  b <- phi - a
+  rising <- function(n, x) sf("lgamma", n + x) - sf("lgamma", x)
+  first <- hlo_select(some, log(phi) + rising(hlo_max(k, 1) - 1, a + 1), 0)
+  rest <- sf("lchoose", k + others, k) + first + rising(others, b) - rising(k + others, phi)
+  list(power = hlo_select(some, filled(1, k), filled(0, k)), rest = rest)
+}
+
 # By the mean
 negative_binomial_mean_end <- function(d, k, size) {
   list(power = k, rest = sf("lchoose", size + k - 1, k) - k * log(size) - (size + k) * log1p(d / size))

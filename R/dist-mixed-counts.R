@@ -87,14 +87,19 @@ hlo_dbetabinom <- function(x, size, mu, phi, log = FALSE) {
     n <- hlo_select(valid, round(size), 0)
     mixed <- valid & mu > 0 & mu < 1 & phi < Inf
     m <- hlo_select(mixed, mu, 0.5)
-    s <- hlo_select(mixed, phi, 1)
+    s <- hlo_select(valid & phi < Inf, phi, 1)
     density <- of_counts(x, function(k) {
       inside <- k <= n
       k <- hlo_select(inside, k, 0)
       plain <- log_binomial(k, n - k, hlo_select(mixed, 0.5, mu), hlo_select(mixed, 0.5, 1 - mu))
       hlo_select(inside, hlo_select(mixed, log_beta_binomial(k, n - k, m, s), plain), -Inf)
     })
-    density_of(density, valid & x == x, log)
+    ends <- Map(function(end, distance, swapped) {
+      k <- hlo_min(count_of(x), n)
+      counts <- if (swapped) list(n - k, k) else list(k, n - k)
+      end_of(valid & end & phi < Inf & is_count(x) & x <= n, distance, c(counts, list(s)), beta_binomial_end)
+    }, list(mu == 0, mu == 1), list(mu, 1 - mu), c(FALSE, TRUE))
+    density_of(density, valid & x == x, log, ends)
   }, call)
 }
 
@@ -189,8 +194,19 @@ hlo_dzeroinflated <- function(x, prob, log_density, log = FALSE) {
     other <- hlo_select(prob < 1, log1p(-hlo_select(prob < 1, prob, 0)), -Inf)
     possible <- log_density > -Inf
     counted <- hlo_select(possible, hlo_select(possible, log_density, 0) + other, -Inf)
-    density <- hlo_select(x == 0, hlo_logaddexp(certain, counted), counted)
-    density_of(density, valid & x == x & log_density == log_density, log)
+    # At an end of `prob` with the slope from inside: log(prob + (1 - prob) exp(d)) by what differs from d, or from 1
+    d <- hlo_select(possible, log_density, 0)
+    from_zero <- d + log1p(hlo_select(prob == 0, prob, 0) * expm1(hlo_min(-d, 700)))
+    from_one <- log1p(hlo_select(prob == 1, prob - 1, 0) * -expm1(d))
+    either <- hlo_select(prob == 0 & possible, from_zero, hlo_logaddexp(certain, counted))
+    density <- hlo_select(x == 0, hlo_select(prob == 1 & possible, from_one, either), counted)
+    # Where only the rarer kind is possible its probability goes as its share.
+    share <- function(distance, rest) list(power = filled(1, distance), rest = rest)
+    ends <- list(
+      end_of(valid & prob == 1 & x != 0 & possible, 1 - prob, list(d), share),
+      end_of(valid & prob == 0 & x == 0 & log_density == -Inf, prob, list(filled(0, d)), share)
+    )
+    density_of(density, valid & x == x & log_density == log_density, log, ends)
   }, call)
 }
 

@@ -81,7 +81,7 @@ inner_optimum <- function(joint, plan, theta, start) {
   on_diagonal <- diagonal_entries(plan$pattern)
   all_good <- function(x) hlo_sum(converted(compared(x - x, filled(0, x), "NE", "search"), "i32")) == 0L
   at_point <- second_order_of(joint, plan, theta, start)
-  turn <- function(turns, best, trial, value, gradient, hessian, shift, close, done, failed) {
+  turn <- function(turns, best, trial, value, gradient, hessian, shift, moved, close, done, failed) {
     at <- at_point(trial)
     # A point that is close differs from the best one by what its sums are rounded by.
     slack <- hlo_select(close, scalar(1e-8), scalar(1e-11))
@@ -99,7 +99,8 @@ inner_optimum <- function(joint, plan, theta, start) {
     size <- reduced("reduce_max", diagonal, NULL, "max()")
     lower <- hlo_select(shift > 1e-3 * size, shift / 10, scalar(0))
     higher <- hlo_select(shift > 0, shift * 10, 1e-4 * size + 1e-300)
-    shift <- hlo_select(better, lower, higher)
+    # Where there was no step, for H and the multiple have no factor, the point is the one before.
+    shift <- hlo_select(better & moved, lower, higher)
     # At the optimum up to rounding
     near <- hlo_sum(gradient * gradient / (diagonal + 1e-300)) <= 1e-20 * (1 + abs(value))
     done <- better & settled & (near | close)
@@ -115,16 +116,17 @@ inner_optimum <- function(joint, plan, theta, start) {
     trial <- hlo_select(hlo_broadcast(usable, best@shape, integer()), best + step, best)
     # The point to begin with has no finite value or gradient, or no multiple of the identity was large enough.
     hopeless <- (compared(value, scalar(Inf), "EQ", "search")) | (shift > 1e15 * (size + 1e-300))
-    list(turns + 1L, best, trial, value, gradient, hessian, shift, close, done, hopeless)
+    list(turns + 1L, best, trial, value, gradient, hessian, shift, usable, close, done, hopeless)
   }
   end <- hlo_while(
-    cond = function(turns, best, trial, value, gradient, hessian, shift, close, done, failed) {
+    cond = function(turns, best, trial, value, gradient, hessian, shift, moved, close, done, failed) {
       (turns < 200L) & !(done | failed)
     },
     body = turn,
     init = list(
       turns = 0L, best = start, trial = start, value = scalar(Inf), gradient = filled(0, start),
-      hessian = constant(0, dtype, entries, "h"), shift = scalar(0), close = no, done = no, failed = no
+      hessian = constant(0, dtype, entries, "h"), shift = scalar(0),
+      moved = constant(TRUE, "pred", integer(), "flag"), close = no, done = no, failed = no
     )
   )
   list(u = end$best, value = end$value, hessian = end$hessian, ok = end$done)

@@ -33,8 +33,8 @@
 #' `[[`, `ls()` and the like is noticed by any name and in any environment of the session; so is what `getOption()`,
 #' `options()`, `Sys.getenv()`, `getwd()` and `Sys.getlocale()` give. Numbers are compared bit by bit: 0 is not -0.
 #' Not noticed is what functions of other packages read by themselves, what `f` itself assigns by `<<-`, or to fields,
-#' and what code in C changes within an array that `f` reads, as data.table's `:=` does: give such an array as an
-#' argument.
+#' another environment around one (`parent.env<-`), and what code in C changes within an array that `f` reads, as
+#' data.table's `:=` does: give such an array as an argument.
 #'
 #' Clocks, files, connections, other processes and R's random numbers are refused, as they would be read once. So is
 #' `parent.frame()` of `f` itself, which is another environment in each call.
@@ -75,7 +75,8 @@
 #'   order. For the CPU. As a part of another program a function is compiled as that one is.
 #' @param mesh A mesh, see [xla_mesh()]; `NULL`: that of the sharded arguments, if there are any.
 #' @param in_shardings,out_shardings Along which axes of the mesh arguments and results are cut, see below.
-#' @return A function of R data, buffers, sharded arrays or values.
+#' @return A function of R data, buffers, sharded arrays or values. Its arguments are `...`, which hands them to `f`: what
+#'   looks at a function's formals, as [Vectorize()] does, sees no others.
 #' @seealso [xla_program()] shows the program, [xla_cache()] what is compiled; [ffi_op()],
 #'   [xla_jvp()], [xla_vjp()].
 #' @examplesIf plugins_downloaded()

@@ -80,8 +80,17 @@ fitted_to <- function(part, shape, name, call) {
 
 # A value that counts only where `here` says so, and so has no derivative elsewhere: not 0 times what is infinite there,
 # as of log(x) at 0. What was computed element by element is computed again from operands that have no derivatives
-# elsewhere.
+# elsewhere, also where it has another form since.
 shielded <- function(value, here) {
+  node <- value@node
+  if (isTRUE(trace_state$differentiated) && node$op %in% c("reshape", "transpose")) {
+    inner <- node$inputs[[1L]]
+    if (node$op == "reshape") {
+      return(reshaped(shielded(inner, reshaped(here, inner@shape)), value@shape))
+    }
+    p <- node$params$permutation
+    return(transposed(shielded(inner, transposed(here, order(p))), p))
+  }
   if (!isTRUE(trace_state$differentiated) || !is_inexact(value@dtype) || !is_element_wise(value@node, value@shape)) {
     return(value)
   }

@@ -50,6 +50,7 @@ overload("median", "stats",
 # Quantiles of a vector at `probs`, numbers or a value. Without `na_rm` the number of elements is known, and so are the
 # positions if `probs` are.
 quantiles <- function(x, probs, type, na_rm, scalar = FALSE) {
+  if (na_rm) x <- apart_from_nan(x)
   sorted <- sorted_along(x)[[1L]]
   size <- if (na_rm) count_along(x, 1L) else length(x)
   if (is_value(size) || is_value(probs)) {

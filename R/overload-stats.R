@@ -36,8 +36,12 @@ comoments <- function(x, y, rule) {
   keep <- NULL
   if (rule == "rows") {
     keep <- !(row_has_nan(x) | row_has_nan(y))
-    x <- selected(broadcast(keep, x@shape, 1L), x, filled(0, x))
-    y <- selected(broadcast(keep, y@shape, 1L), y, filled(0, y))
+    of_kept <- function(x) {
+      here <- broadcast(keep, x@shape, 1L)
+      selected(here, shielded(x, here), filled(0, x))
+    }
+    x <- of_kept(x)
+    y <- of_kept(y)
   }
   count <- if (is.null(keep)) shape[[1L]] else hlo_sum(converted(keep, x@dtype))
   dx <- deviations(x, count, keep)
@@ -82,6 +86,11 @@ as_given <- function(result, x, y) {
 }
 
 covariance <- function(x, y, rule, shown, call) {
+  # Before vectors become columns, from which on what was computed is not seen
+  if (rule == "rows") {
+    x <- if (is_value(x)) apart_from_nan(x) else x
+    y <- if (is_value(y)) apart_from_nan(y) else y
+  }
   both <- both_columns(x, y, shown, call)
   found <- comoments(both[[1L]], both[[2L]], rule)
   # Of fewer than two numbers there is none.
@@ -223,9 +232,9 @@ overload("weighted.mean", "stats",
       return(constant(NaN, w@dtype, integer(), "w", na = TRUE))
     }
     w <- w / repeated(hlo_sum(w), w@shape)
-    # Where a weight is zero the element does not count, whatever it is.
-    counts <- compared(w, filled(0, w), "NE", "weighted.mean()")
-    hlo_sum(selected(counts, selected(counts, x, filled(0, x)) * w, filled(0, w)))
+    # Where a weight is zero an infinite element or NaN does not count. The slope by the weight is that of the element.
+    counts <- hlo_or(compared(w, filled(0, w), "NE", "weighted.mean()"), abs(x) < Inf)
+    hlo_sum(selected(counts, x, filled(0, x)) * w)
   }, by = "method", topic = "Summaries", dtypes = "all numbers"
 )
 

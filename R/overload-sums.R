@@ -39,8 +39,15 @@ where_nan <- function(x) compared(x, x, "NE", "is.nan()")
 
 # What R's NA and NaN are replaced by
 without_nan <- function(x, number, na_rm = TRUE) {
-  if (na_rm && is_inexact(x@dtype)) selected(where_nan(x), filled(number, x), x) else x
+  if (!na_rm || !is_inexact(x@dtype)) {
+    return(x)
+  }
+  nan <- where_nan(x)
+  selected(nan, filled(number, x), shielded(x, hlo_not(nan)))
 }
+
+# `x` with no derivative where it is NaN, for what leaves that out in another way
+apart_from_nan <- function(x) if (isTRUE(trace_state$differentiated)) without_nan(x, NaN) else x
 
 sum_of <- function(parts, na_rm, call) {
   parts <- summands(parts, "sum()", call)
@@ -274,6 +281,7 @@ parallel_extremum <- function(op, parts, na_rm, shown, call) {
     x <- both[[1L]]
     y <- both[[2L]]
     if (na_rm && is_float(x@dtype)) {
+      both <- lapply(both, apart_from_nan)
       # Only where the other one is a number: of nothing but NaN the result is NaN.
       x <- selected(where_nan(both[[1L]]), both[[2L]], both[[1L]])
       y <- selected(where_nan(both[[2L]]), both[[1L]], both[[2L]])

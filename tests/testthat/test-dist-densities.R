@@ -137,6 +137,33 @@ test_that("numbers outside of the support have no probability, parameters that a
   ))
 })
 
+test_that("at an end of a parameter the slope is that from inside", {
+  skip_without_plugin()
+  beta_binomial <- function(x, mu) choose(5, x) * beta(x + 2 * mu, 7 - x - 2 * mu) / beta(2 * mu, 2 - 2 * mu)
+  inflated <- function(x, p) (x == 0) * p + (1 - p) * exp(-1)
+  xs <- c(0, 1, 4, 5)
+  slopes <- xla_jit(function(mu, p) {
+    list(
+      bb = xla_jacobian(function(mu) hlo_dbetabinom(xs, 5, mu, 2))(mu),
+      log_bb = xla_jacobian(function(mu) hlo_dbetabinom(c(0, 5), 5, mu, 2, log = TRUE))(mu),
+      zi = xla_jacobian(function(p) hlo_dzeroinflated(c(0, 1), p, -1))(p),
+      log_zi = xla_jacobian(function(p) hlo_dzeroinflated(0, p, -1, log = TRUE))(p),
+      none = xla_jacobian(function(p) hlo_dzeroinflated(0, p, -Inf))(p)
+    )
+  })
+  h <- 1e-7
+  for (end in c(0, 1)) {
+    found <- slopes(end, end)
+    inside <- abs(end - h * 1:2)
+    by <- function(f) (f(inside[[2L]]) - f(inside[[1L]])) / diff(inside)
+    expect_equal(as.vector(found$bb), by(function(mu) beta_binomial(xs, mu)), tolerance = 1e-5)
+    expect_equal(found$log_bb[[1L + end]], c(-2.9, 2.9)[[1L + end]], tolerance = 1e-12)
+    expect_equal(as.vector(found$zi), by(function(p) inflated(0:1, p)), tolerance = 1e-5)
+    expect_equal(c(found$log_zi), by(function(p) log(inflated(0, p))), tolerance = 1e-5)
+    expect_identical(c(found$none), 1)
+  }
+})
+
 test_that("parameters far out keep their digits", {
   skip_without_plugin()
   skip_unless_all()

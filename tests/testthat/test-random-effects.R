@@ -151,6 +151,22 @@ test_that("what `f` reads of the session may tell which random effects meet", {
   expect_equal(objective$fn(0.5), plain(), tolerance = 1e-12)
 })
 
+test_that("the search goes on from where the second derivatives are not positive definite", {
+  skip_without_plugin()
+  y <- c(1, 2, 3)
+  far <- function(u) {
+    xla_objective(function(p, y) {
+      -sum(dt(y - p$u, 3, log = TRUE)) - dt(p$u / exp(p$a), 2, log = TRUE) + p$a
+    }, list(a = 0, u = u), y, random = "u")
+  }
+  expect_equal(far(10)$fn(0), far(2)$fn(0), tolerance = 1e-10)
+  double_well <- xla_objective(function(p) p$u^4 - p$u^2 + p$a^2, list(a = 5, u = 0.1), random = "u")
+  expect_equal(double_well$fn(5), 25 - 0.25 + log(4) / 2 - log(2 * pi) / 2)
+  log_part <- xla_objective(function(p) (p$u - p$a)^2 / 2 + log(p$u), list(a = 5, u = 0.9), random = "u")
+  u <- (5 + sqrt(21)) / 2
+  expect_equal(log_part$fn(5), (u - 5)^2 / 2 + log(u) + log(1 - 1 / u^2) / 2 - log(2 * pi) / 2)
+})
+
 test_that("a point with a zero gradient is no optimum where the second derivatives are not positive definite", {
   skip_without_plugin()
   saddle <- xla_objective(function(p) p$mu^2 + sum(p$u^2 * c(1, -1)), list(mu = 1, u = c(0, 0)), random = "u")

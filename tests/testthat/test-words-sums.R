@@ -189,6 +189,32 @@ test_that("products, norms and systems", {
   expect_equal(as.vector(xla_jit(function(v) solve(q, v))(c(1, 2, 3, 4))), solve(q, 1:4), tolerance = 1e-8)
 })
 
+test_that("what is left out has no derivative, in either mode", {
+  skip_without_plugin()
+  functions <- list(
+    function(x) sum(sqrt(x), na.rm = TRUE), function(x) mean(sqrt(x), na.rm = TRUE),
+    function(x) max(sqrt(x), na.rm = TRUE), function(x) prod(sqrt(x), na.rm = TRUE),
+    function(x) var(sqrt(x), na.rm = TRUE), function(x) sum(quantile(sqrt(x), c(0.2, 0.7), na.rm = TRUE)),
+    function(x) sum(pmax(sqrt(x), 1.5, na.rm = TRUE)), function(x) sum(colMeans(matrix(sqrt(x), 2), na.rm = TRUE)),
+    function(x) weighted.mean(sqrt(x), 1:4, na.rm = TRUE), function(x) cor(sqrt(x), 1:4, use = "complete.obs")
+  )
+  out <- xla_jit(function(x) {
+    lapply(functions, function(f) {
+      list(xla_grad(f)(x), xla_jacobian(f, mode = "forward")(x))
+    })
+  })(c(3, -1, 2, 8))
+  for (found in out) {
+    expect_true(all(is.finite(found[[1L]])))
+    expect_identical(found[[1L]][[2L]], 0)
+    expect_equal(found[[1L]], found[[2L]], ignore_attr = TRUE)
+  }
+  expect_equal(as.vector(out[[1L]][[1L]]), c(0.5 / sqrt(3), 0, 0.5 / sqrt(2), 0.5 / sqrt(8)))
+  # An element of no weight has a slope by its weight, and does not count if it is infinite.
+  slope <- xla_grad(function(w) weighted.mean(c(1, 2, 4), w))(c(0, 1, 2))
+  expect_equal(as.vector(slope), (c(1, 2, 4) - 10 / 3) / 3)
+  expect_identical(as.vector(xla_jit(weighted.mean)(c(Inf, 2, NaN), c(0, 1, 0))), 2)
+})
+
 test_that("derivatives of the first and second order, and batches", {
   skip_without_plugin()
   skip_unless_all()
