@@ -14,6 +14,7 @@ new_layout <- function(template, random, map, call) {
     abort("no parameters are left for the optimiser", operand = if (any(is_random)) "random" else "map", call = call)
   }
   if (length(random) && !any(effects)) {
+    if (!any(is_random)) abort("the parts that `random` names have no elements", operand = "random", call = call)
     abort("`map` fixes all random effects", operand = "map", call = call)
   }
   first <- function(chosen) which(chosen)[!duplicated(levels[chosen])]

@@ -92,8 +92,9 @@ overload_outer <- function(X, Y, FUN = "*", ...) {
 
 # `f` of all pairs, in R's order, as R does it: one call with vectors.
 outer_of <- function(x, y, f, shown, call) {
-  x <- as_value(x, "X", call = call)
-  y <- as_value(y, "Y", call = call)
+  both <- list(value_beside(x, y, "X", call), value_beside(y, x, "Y", call))
+  x <- both[[1L]]
+  y <- both[[2L]]
   sizes <- as.integer(c(length(y), length(x)))
   spread <- function(part, axis) {
     reshaped(broadcast(as_column(part), sizes, axis), flat_length(sizes))
@@ -127,8 +128,9 @@ overload_kronecker <- function(X, Y, FUN = "*", make.dimnames = FALSE, ...) {
 }
 
 kronecker_of <- function(x, y, f, call) {
-  x <- as_value(x, "X", call = call)
-  y <- as_value(y, "Y", call = call)
+  both <- list(value_beside(x, y, "X", call), value_beside(y, x, "Y", call))
+  x <- both[[1L]]
+  y <- both[[2L]]
   rank <- max(length(x@shape), length(y@shape), 1L)
   longer <- function(x) reshaped(x, c(x@shape, rep(1L, rank - length(x@shape))))
   x <- longer(x)

@@ -13,7 +13,7 @@ overloads_elsewhere(c("+", "-", "*"), "base",
   differs = "Integers wrap around where R gives NA."
 )
 overloads_elsewhere(c("/", "^"), "base",
-  topic = "Mathematical functions", dtypes = "floating-point, complex; integers become f64"
+  topic = "Mathematical functions", dtypes = "floating-point, complex; i32 becomes f64"
 )
 overloads_elsewhere(c("%%", "%/%"), "base",
   topic = "Mathematical functions", dtypes = "all but complex", derivative = "of the remainder",

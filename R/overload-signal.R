@@ -10,7 +10,7 @@ overload_convolve <- function(x, y, conj = TRUE, type = c("circular", "open", "f
   call <- method_call("convolve")
   check_flag(conj, "conj", call)
   type <- check_start_of_choice(type, "type", c("circular", "open", "filter"), call)
-  both <- list(as_value(x, "x", call = call, op = "convolve()"), as_value(y, "y", call = call, op = "convolve()"))
+  both <- list(value_beside(x, y, "x", call, "convolve()"), value_beside(y, x, "y", call, "convolve()"))
   if (any(vapply(both, rank_of, 0L) > 1L)) {
     abort("convolve(): `x` and `y` must be vectors: of matrices R takes transforms of two dimensions", "UNIMPLEMENTED",
       op = "convolve", operand = "x", call = call

@@ -114,7 +114,7 @@ spline_methods <- c("fmm", "periodic", "natural", "monoH.FC", "hyman")
 splinefun_of_values <- function(x, y = NULL, method = "fmm", ties = mean, .call) {
   method <- check_start_of_choice(method, "method", spline_methods, .call)
   table <- spline_of_values(x, y, method, "splinefun()", .call)
-  function(x, deriv = 0L) cubic_at(table, as_value(x, "x", op = "splinefun()"), deriv, method, sys.call())
+  function(x, deriv = 0L) cubic_at(table, value_beside(x, table$y, "x", op = "splinefun()"), deriv, method, sys.call())
 }
 
 overload("splinefun", "stats", makes_function("splinefun", splinefun_of_values),
@@ -137,7 +137,8 @@ overload_spline <- function(x, y = NULL, n = 3 * length(x), method = "fmm", xmin
   } else {
     spline_of_values(x, y, method, "spline()", call)
   }
-  if (missing(xout)) {
+  own <- missing(xout)
+  if (own) {
     if (missing(n)) n <- 3 * length(table$x)
     if (missing(xmin)) xmin <- table$x[[1L]]
     if (missing(xmax)) xmax <- table$x[[length(table$x)]]
@@ -145,7 +146,7 @@ overload_spline <- function(x, y = NULL, n = 3 * length(x), method = "fmm", xmin
     ends <- common(list(xmin, xmax, 0), "spline()", c("xmin", "xmax", "n"), call, function(x) integer())
     xout <- evenly(ends[[1L]], ends[[2L]], n)
   }
-  xout <- as_value(xout, "xout", call = call, op = "spline()")
+  xout <- if (own) converted(xout, table$y@dtype) else value_beside(xout, table$y, "xout", call, "spline()")
   list(x = as_doubles(as_column(xout)), y = as_column(cubic_at(table, xout, 0L, method, call)))
 }
 

@@ -134,7 +134,8 @@ overload("sd", "stats",
 overload("cor", "stats",
   f = function(x, y = NULL, use = "everything", method = c("pearson", "kendall", "spearman")) {
     call <- method_call("cor")
-    by_rank <- identical(method, "spearman")
+    method <- check_start_of_choice(method, "method", c("pearson", "kendall", "spearman"), call)
+    by_rank <- method == "spearman"
     if (!by_rank) check_pearson(method, "cor()", call)
     check_two(x, y, "cor()", call)
     rule <- missing_rule(use, FALSE, "cor()", call)
@@ -178,8 +179,7 @@ ranked_columns <- function(x) {
 }
 
 check_pearson <- function(method, shown, call) {
-  choices <- c("pearson", "kendall", "spearman")
-  method <- check_choice(method, "method", choices, call)
+  method <- check_start_of_choice(method, "method", c("pearson", "kendall", "spearman"), call)
   if (method != "pearson") {
     abort(sprintf("%s: `method = \"%s\"` is not available for values of programs", shown, method), "UNIMPLEMENTED",
       op = sub("()", "", shown, fixed = TRUE), operand = "method", call = call,

@@ -55,6 +55,13 @@ common <- function(parts, op, names = rep("...", length(parts)), call = rlang::c
   }, unname(parts), names, USE.NAMES = FALSE)
 }
 
+# R's numbers beside a value of the user's: of its dtype where both are floating-point numbers
+value_beside <- function(x, other, name, call = rlang::caller_env(), op = NULL) {
+  value <- as_value(x, name, call = call, op = op)
+  both <- !is_value(x) && is_value(other) && is_float(value@dtype) && is_float(other@dtype)
+  if (both) converted(value, other@dtype) else value
+}
+
 # Both operands as values of one dtype and shape.
 operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()) {
   check_no_token(x, op, names[[1L]], call)

@@ -32,6 +32,7 @@ test_that("what is fixed stays, wherever it stands", {
     xla_objective(squares, template, map = list(a = list(NA)))
     xla_objective(squares, template, map = list(v = c(t = NA)))
     xla_objective(squares, template, map = list(v = 1:3))
+    xla_objective(squares, c(template, list(u = numeric())), random = "u")
     xla_objective(squares, template, map = list(m = list(c = 1:3)))
   })
 })

@@ -77,6 +77,16 @@ test_that("vapply() takes single precision for doubles", {
   m <- matrix(c(1, 2, 3, 4), 2)
   result <- xla_jit(function(m, k) vapply(1:2, function(j) m[, j] * k, m[, 1]))(pjrt_buffer(m, "f32"), 2)
   expect_equal(as_array(result), m * 2)
+  # R's numbers beside it are in single precision, too.
+  f <- function(x) {
+    list(
+      outer(x, c(0.5, 2)), kronecker(c(1, 2), x), convolve(x, c(1, 0.5), type = "open"), splinefun(1:4, x)(2.5),
+      spline(1:4, x, xout = c(1.5, 2))$y, spline(1:4, x, n = 5)$y
+    )
+  }
+  found <- xla_jit(f)(pjrt_buffer(as.vector(m), "f32"))
+  expect_identical(unique(vapply(found, function(x) as.character(elt_type(x)), "")), "f32")
+  expect_equal(lapply(found, as_array), f(as.vector(m)), tolerance = 1e-6, ignore_attr = TRUE)
 })
 
 test_that("errors say what functions must give", {
