@@ -80,6 +80,8 @@ distributed_leave <- function() .Call(wrap__distributed_leave)
 
 dtype_table <- function() .Call(wrap__dtype_table)
 
+leave_session <- function() .Call(wrap__leave_session)
+
 in_flight_limit <- function(limit) .Call(wrap__in_flight_limit, limit)
 
 own_op_make <- function(name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, common, one_thread, status, foreign, package, kernels) .Call(wrap__own_op_make, name, text, variables, sets, dtypes, functions, words, inits, cleanups, code, common, one_thread, status, foreign, package, kernels)

@@ -108,7 +108,9 @@ branch_levels <- function(own, part, shown, call) {
   before <- 0L
   levels <- Map(function(part, name) {
     place <- match(name, names)
-    levels <- if (is.na(place)) seq_len(sum(lengths(tree_leaves(part)))) else {
+    levels <- if (is.na(place)) {
+      seq_len(sum(lengths(tree_leaves(part))))
+    } else {
       part_levels(own[[place]], part, paste(shown, name, sep = "$"), call)
     }
     levels <- levels + before

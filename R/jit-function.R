@@ -75,8 +75,8 @@
 #'   order. For the CPU. As a part of another program a function is compiled as that one is.
 #' @param mesh A mesh, see [xla_mesh()]; `NULL`: that of the sharded arguments, if there are any.
 #' @param in_shardings,out_shardings Along which axes of the mesh arguments and results are cut, see below.
-#' @return A function of R data, buffers, sharded arrays or values. Its arguments are `...`, which hands them to `f`: what
-#'   looks at a function's formals, as [Vectorize()] does, sees no others.
+#' @return A function of R data, buffers, sharded arrays or values. It has `...` for the arguments of `f`: what looks at
+#'   a function's formals, as [Vectorize()] does, sees no others.
 #' @seealso [xla_program()] shows the program, [xla_cache()] what is compiled; [ffi_op()],
 #'   [xla_jvp()], [xla_vjp()].
 #' @examplesIf plugins_downloaded()

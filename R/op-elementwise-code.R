@@ -88,8 +88,9 @@ check_for_c <- function(x, op, call) {
   }
   wanted <- if (f %in% c("log", "exp", "sqrt")) 1L else places_in(c_functions[f])
   if (!is.na(wanted) && !f %in% c("+", "-") && length(x) - 1L != wanted) {
-    refuse_in_c(sprintf("`%s` has %d argument%s here, not %d", f, wanted, if (wanted == 1L) "" else "s", length(x) - 1L),
-      if (f == "log") "`log(x) / log(y)` has another base." else NULL, op, call
+    plural <- if (wanted == 1L) "" else "s"
+    refuse_in_c(sprintf("`%s` has %d argument%s here, not %d", f, wanted, plural, length(x) - 1L),
+      if (f == "log") "`log(x) / log(y)` has another base.", op, call
     )
   }
   for (part in as.list(x)[-1L]) check_for_c(part, op, call)

@@ -152,7 +152,8 @@ convert_argument <- function(name, frame, home) {
 
 # What UseMethod() is to dispatch on. A method that is not there may be defined later.
 object_of <- function(x, generic) {
-  object <- if (missing(x)) NULL else if (is_value(x)) structure(0L, class = c("xlaffi_value", implicit_class(x))) else x
+  object <- if (missing(x)) NULL else x
+  if (is_value(object)) object <- structure(0L, class = c("xlaffi_value", implicit_class(object)))
   if (is_string(generic)) {
     methods <- paste(generic, c(.class2(object), "default"), sep = ".")
     for (env in list(parent.frame(2L), parent.frame())) note_names(methods, env, mode = "function")

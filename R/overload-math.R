@@ -199,15 +199,18 @@ math_member("sinpi", "float", function(x) sinpi_op()(x))
 
 math_member("cospi", "float", function(x) cospi_op()(x))
 
-math_member("tanpi", "float",
-  function(x) {
+math_member("tanpi", "float", function(x) tanpi_op()(x),
+  differs = "NaN at the poles, as R has it, comes without a warning."
+)
+
+tanpi_op <- function() {
+  slope_op("tanpi", function(x) {
     rest <- x - round(x)
     pole <- abs(rest) == 0.5
     quarter <- abs(rest) == 0.25
     hlo_select(pole, filled(NaN, x), hlo_select(quarter, zero_signed(rest), sinpi(rest) / cospi(rest)))
-  },
-  differs = "NaN at the poles, as R has it, comes without a warning."
-)
+  }, function(x) pi + pi * tanpi(x)^2)
+}
 
 sinpi_op <- function() {
   slope_op("sinpi", function(x) {

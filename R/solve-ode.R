@@ -22,8 +22,9 @@
 #' time changes nothing.
 #' * `list(data = data.frame(var, time, value, method))`, or the data frame itself: at `time` the element `var` of y (a
 #'   name or a number) is changed by `value`: `method` is `"add"`, `"replace"` or `"multiply"`; without it `value` is
-#'   added, where deSolve asks for a method. In a list in place of the data frame `time` and `value` may be values. An event whose time is not within `times`, or NaN, does not
-#'   happen: so elements of a batch can have different numbers of events.
+#'   added, where deSolve asks for a method. In a list in place of the data frame `time` and `value` may be values. An
+#'   event whose time is not within `times`, or NaN, does not happen: so elements of a batch can have different numbers
+#'   of events.
 #' * `list(func = , time = )`: at these times y becomes `func(t, y, parms)`.
 #' * `list(func = , root = TRUE)`: y becomes `func(t, y, parms)` wherever `rootfunc(t, y, parms)` changes its sign.
 #'

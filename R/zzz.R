@@ -26,6 +26,7 @@
     .Call(wrap__distributed_leave)
     .Call(wrap__callback_close)
     print_waiting()
+    .Call(wrap__leave_session)
   }, onexit = TRUE)
 }
 

@@ -37,6 +37,23 @@ test_that("R ends quietly with objects alive and work under way", {
   expect_identical(run, list(output = character(), status = 7L))
 })
 
+test_that("R ends quietly where a program runs on that was interrupted", {
+  skip_without_plugin()
+  skip_on_os(c("mac", "windows"))
+  for (i in seq_len(if (all_run()) 5 else 1)) {
+    run <- run_r("
+      endless <- xla_jit(function(x) hlo_while(function(s) s < 1, function(s) s * 0.5, x))
+      options(xlaffi.program_cache = FALSE)
+      invisible(xla_jit(function(x) x + 1)(1))
+      system(sprintf('(sleep 1; kill -INT %d) &', Sys.getpid()))
+      tryCatch(endless(0.5), interrupt = function(condition) cat('interrupted\n'))
+      cat(xla_jit(function(x) sum(sin(x)))(0), '\n')
+      quit(status = 3)
+    ")
+    expect_identical(run, list(output = c("interrupted", "0 "), status = 3L))
+  }
+})
+
 test_that("an error and a forked child leave R's exit alone", {
   skip_without_plugin()
   skip_on_os("windows")

@@ -13,6 +13,7 @@ use crate::host::contents::wait;
 use crate::r::entry::routines;
 use crate::r::unwind::check_interrupt;
 use crate::r::value::Value;
+use crate::runtime::leave;
 
 /// XLA's CPU client has room for 32 on each device, of which some may be others'.
 const MOST: usize = 24;
@@ -81,7 +82,23 @@ fn forget(list: &mut VecDeque<Weak<Buffer>>) {
     *list = kept;
 }
 
+/// Whether there is one that is not through, as far as can be told.
+fn is_any_under_way() -> bool {
+    UNDER_WAY.with_borrow_mut(|list| {
+        forget(list);
+        !list.is_empty()
+    })
+}
+
 routines! {
+    // At the end of R's session: what runs now may run on when the process ends.
+    fn leave_session() {
+        if is_any_under_way() {
+            leave::note_running();
+        }
+        Ok(Value::Null)
+    }
+
     // How many programs may be under way, until now; sets another number where one is given (0: none is).
     fn in_flight_limit(limit: f64) {
         let before = LIMIT.load(Ordering::Relaxed);

@@ -16,6 +16,7 @@ use crate::r::failure::{Failure, Outcome};
 use crate::r::object::{borrowed, text, texts};
 use crate::r::pointer::{class, get, wrap};
 use crate::r::value::{named, Value};
+use crate::runtime::leave;
 
 /// A plugin under the name of its platform.
 pub struct PluginObject {
@@ -111,9 +112,11 @@ routines! {
             true => object.plugin.client(&options),
             false => pjrt_jaxlib::quietly(|| object.plugin.client(&options)),
         };
+        let client = client?;
+        leave::watch();
         Ok(wrap(match further {
-            true => ClientObject::further(client?, platform),
-            false => ClientObject::first(client?, platform),
+            true => ClientObject::further(client, platform),
+            false => ClientObject::first(client, platform),
         }))
     }
 }

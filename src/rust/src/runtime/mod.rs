@@ -4,6 +4,7 @@ pub mod abandon;
 pub mod attend;
 pub mod contained;
 pub mod idle;
+pub mod leave;
 mod on_r;
 pub mod pace;
 pub mod serve;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::leave::Working;
 use crate::r::failure::{panicked, Failure, Outcome};
 use pjrt_jaxlib::{expendable, leave_signals, look_for, LAUNCHING_THREAD};
 
@@ -65,8 +66,10 @@ fn job<T: Send + 'static>(work: impl FnOnce() -> Outcome<T> + Send + 'static) ->
         slot: slot.clone(),
         may_be_soon: true,
     };
+    let working = Working::new();
     let job = move |is_through: &dyn Fn()| {
         let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|p| Err(panicked(&*p)));
+        drop(working);
         is_through();
         slot.fill(result);
     };
