@@ -127,6 +127,11 @@ check_bounds <- function(x, name, call = rlang::caller_env()) {
       operand = name, call = call
     )
   }
+  if (length(x) > 1L && !is.null(names(x))) {
+    abort(sprintf("`%s` must have no names: bounds are those of the elements in their order", name), operand = name,
+      hint = "`unname()` takes names away.", call = call
+    )
+  }
   storage.mode(x) <- "double"
   x
 }

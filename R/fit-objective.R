@@ -138,9 +138,7 @@ objective_of <- function(self) {
       template <- if (is.null(self$form)) self$template else self$form$template
       call <- environment()
       refuse <- function(text) abort(paste0("`x` must have the form of the template", text), operand = "x", call = call)
-      x <- in_order_of(x, template, function(text) refuse(paste0(": ", text)))
-      if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(template), r_shape))) refuse("")
-      check_element_names(x, template, refuse)
+      x <- in_form_of(x, template, refuse)
       own_parameters(self$layout, if (is.null(self$form)) template_vector(x) else self$form$unconstrain(x))
     },
     evaluations = function() evaluations(self)
@@ -209,6 +207,15 @@ check_template <- function(par, name = "par", call = rlang::caller_env()) {
   if (!sum(lengths(leaves))) {
     abort(sprintf("`%s` has no parameters", name), operand = name, call = call)
   }
+}
+
+# `x` with its parts in the template's order. `refuse` is told what does not fit.
+in_form_of <- function(x, template, refuse) {
+  x <- in_order_of(x, template, function(text) refuse(paste0(": ", text)))
+  if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(template), r_shape))) refuse("")
+  if (is_branch(template) && !identical(names(x), names(template))) refuse(": parts need their names")
+  check_element_names(x, template, refuse)
+  x
 }
 
 # Elements with names are where the template has them.

@@ -46,7 +46,7 @@ simulate.xlaffi_fit <- function(object, nsim = 1, seed = NULL, draw, ...) {
   self <- environment(object$objective$fn)$self
   par <- object$objective$relist(par_of(object$par, object$objective))
   data <- drawn_from(self, draw)
-  sets <- lapply(seq_len(nsim), function(i) do.call(draw, c(list(par), data)))
+  sets <- lapply(seq_len(nsim), function(i) do.call(draw, c(par_for(draw, par), data)))
   names(sets) <- sprintf("sim_%d", seq_along(sets))
   attr(sets, "seed") <- state$seed
   sets
@@ -64,12 +64,30 @@ generator_state <- function(seed) {
   list(old = old, seed = structure(seed, kind = as.list(RNGkind())))
 }
 
+# The parameters as the first argument of `draw`, by its name: data with the beginning of that are not taken for it.
+par_for <- function(draw, par) {
+  first <- formal_names(draw)[1L]
+  if (is.null(first) || is.na(first) || first == "...") list(par) else stats::setNames(list(par), first)
+}
+
 # The data that `draw` has arguments for
 drawn_from <- function(self, draw) {
   data <- with_matrices(tree_map(self$data, function(leaf) {
     if (inherits(leaf, "xlaffi_buffer")) as_array(leaf) else leaf
   }))
   names(data) <- data_names(self)
-  taken <- names(formals(args(draw)))[-1L]
-  if ("..." %in% taken) data else data[names(data) %in% taken]
+  taken <- formal_names(draw)[-1L]
+  if (!"..." %in% taken) {
+    return(data[names(data) %in% taken])
+  }
+  before <- setdiff(taken[cumsum(taken == "...") == 0L], names(data))
+  for (name in setdiff(names(data), c("", taken))) {
+    begun <- before[startsWith(before, name)]
+    if (length(begun)) {
+      abort(sprintf("`draw`: R takes the data `%s` for its argument `%s`", name, begun[[1L]]), operand = "draw",
+        call = NULL
+      )
+    }
+  }
+  data
 }

@@ -6,6 +6,14 @@ number_like <- function(x, like, shape = integer()) constant(x, like@dtype, shap
 # Of each element by its bounds, where there are any
 bounded_elements <- function(lower, upper, text) {
   whole <- max(length(lower), length(upper))
+  dims <- unique(Filter(Negate(is.null), list(dim(lower), dim(upper))))
+  expected <- function(shape) {
+    if (whole > 1L && whole != prod(shape)) {
+      sprintf("%d elements, as it has bounds", whole)
+    } else if (!all(vapply(dims, function(dim) identical(as.integer(dim), as.integer(shape)), NA))) {
+      sprintf("the shape %s, as its bounds have", shape_text(dims[[1L]]))
+    }
+  }
   new_constraint(text, function(y, shape) {
     bounds <- list(lower = array(rep_len(lower, prod(shape)), shape), upper = array(rep_len(upper, prod(shape)), shape))
     bounded_from(from_column(y, shape), bounds)
@@ -16,8 +24,7 @@ bounded_elements <- function(lower, upper, text) {
     as.vector(ifelse(above & below, log(x - lower) - log(upper - x), ifelse(above, log(abs(x - lower)),
       ifelse(below, log(abs(upper - x)), x)
     )))
-  }, check = function(shape) if (whole > 1L && whole != prod(shape)) sprintf("%d elements, as it has bounds", whole),
-  by_element = TRUE)
+  }, check = expected, by_element = TRUE)
 }
 
 bounded_from <- function(y, bounds) {

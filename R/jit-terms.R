@@ -132,7 +132,7 @@ terms_of <- function(terms, arguments) {
   }
   given <- unname(arguments[terms$fixed])
   last <- if (rlang::is_weakref(terms$last)) rlang::wref_value(terms$last) else terms$last
-  if (!is.null(last) && .Call(wrap__same_objects, given, last$given)) {
+  if (!is.null(last) && isTRUE(.Call(wrap__same_objects, given, last$given))) {
     return(last$buffers)
   }
   use_program(terms$program)

@@ -38,6 +38,15 @@ check_axis_pairs <- function(axes, name, x, y, call = rlang::caller_env()) {
       op = "hlo_dot", operand = name, call = call
     )
   }
+  if (!is.null(names(axes))) {
+    # By the names of the operands, as in the call
+    if (!setequal(names(axes), c("x", "y"))) {
+      abort(sprintf("hlo_dot: names of `%s` must be `x` and `y`, not %s", name, toString(names(axes))),
+        op = "hlo_dot", operand = name, call = call
+      )
+    }
+    axes <- unname(axes[c("x", "y")])
+  }
   axes <- list(
     check_axes(axes[[1L]], name, length(x@shape), call = call),
     check_axes(axes[[2L]], name, length(y@shape), call = call)

@@ -84,13 +84,12 @@ chain_centers <- function(model, inits, chains, call) {
       operand = "inits", call = call
     )
   }
-  shapes <- function(x) lapply(tree_leaves(x), r_shape)
   centers <- Map(function(point, i) {
     name <- sprintf("inits[[%d]]", i)
     check_template(point, name, call)
-    if (!identical(shapes(point), shapes(model$template)) || !identical(names(point), names(model$template))) {
-      abort(sprintf("`%s` must have the form of `start`", name), operand = "inits", call = call)
-    }
+    point <- in_form_of(point, model$template, function(text) {
+      abort(sprintf("`%s` must have the form of `start`%s", name, text), operand = "inits", call = call)
+    })
     unname(model$unconstrain(point, call))
   }, inits, seq_along(inits))
   structure(unname(centers), radius = 0)
