@@ -33,6 +33,15 @@ test_that("the functions of families take values", {
     expect_equal(found[[i]][[6]], families[[i]]$mu.eta(expected[[6]]), tolerance = 1e-9, label = about)
   }
   expect_equal(xla_grad(function(mu) sum(binomial()$dev.resids(c(0, 1), mu, c(1, 1))))(c(0, 1)), c(2, -2))
+  # Counts of zero have a slope, in either mode, and may be values.
+  for (family in list(poisson(), quasipoisson())) {
+    deviance <- function(mu, y) sum(family$dev.resids(y, mu, 1:3))
+    found <- list(
+      xla_grad(function(mu) deviance(mu, c(0, 2, 1)))(mu), xla_grad(deviance)(mu, c(0, 2, 1)),
+      xla_jacobian(deviance, mode = "forward")(mu, c(0, 2, 1))
+    )
+    for (slope in found) expect_equal(as.vector(slope), 2 * (1:3) * (1 - c(0, 2, 1) / mu))
+  }
   deviances <- binomial()$dev.resids
   by_name <- xla_jit(function(y, mu) deviances(mu = mu, wt = 1:3, y = y))
   expect_equal(by_name(c(0L, 1L, 1L), mu), deviances(c(0, 1, 1), mu, c(1, 2, 3)), tolerance = 1e-14)
