@@ -121,6 +121,7 @@ parameter_bound <- function(x, objective, name, call = rlang::caller_env()) {
   if (!by_name) {
     return(rep_len(as.double(x), size))
   }
+  check_one_meaning(names(x), known, name, call)
   wrong <- unique(names(x)[!names(x) %in% known | duplicated(names(x))])
   if (length(wrong)) {
     abort(sprintf("names of `%s` must be those of parameters, each once, not %s", name, toString(wrong)),
@@ -130,6 +131,16 @@ parameter_bound <- function(x, objective, name, call = rlang::caller_env()) {
   }
   bound <- rep(c(lower = -Inf, upper = Inf)[[name]], size)
   replace(bound, match(names(x), known), as.double(x))
+}
+
+# Labels such as `a1` may be those of two parameters, of an element of `a` and of a part `a1`.
+check_one_meaning <- function(names, labels, name, call) {
+  twice <- intersect(names, labels[duplicated(labels)])
+  if (length(twice)) {
+    abort(sprintf("`%s` has `%s`, which is the name of several parameters", name, twice[[1L]]), operand = name,
+      hint = sprintf("They are: %s.", toString(labels, width = 200)), call = call
+    )
+  }
 }
 
 check_start <- function(objective, start, bounds, call = rlang::caller_env()) {

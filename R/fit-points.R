@@ -37,7 +37,7 @@ updated_points <- function(self, data, call) {
 
 # `f` of the parameters in their form. Its result as a vector in R's order
 objective_vector <- function(f, par, data, negate) {
-  result <- call_written(f, c(list(par), data))
+  result <- call_written(f, c(first_argument(f, par), data))
   leaves <- tree_leaves(result)
   if (is_branch(result) && length(leaves) != 1L) {
     abort(sprintf("xla_objective: `f` must return one value, not a list of %d", length(leaves)),

@@ -100,7 +100,7 @@ derived_numbers <- function(fit, g, data, errors) {
 derived_values <- function(self, g, theta, u, extra) {
   of <- function(theta, u) {
     all <- whole_parameters(self$layout, theta, u)
-    call_written(g, c(list(formed_parameters(self$template, self$form, all)), extra))
+    call_written(g, c(first_argument(g, formed_parameters(self$template, self$form, all)), extra))
   }
   column <- function(tree) joined(lapply(tree_leaves(tree), as_column))
   result <- tree_map(of(theta, u), as_value, "g", call = NULL)

@@ -54,6 +54,7 @@ chosen_parameters <- function(fit, parm, name, call = rlang::caller_env()) {
   if (is.null(parm)) {
     return(seq_along(names))
   }
+  if (is.character(parm)) check_one_meaning(parm, names, name, call)
   at <- if (is.character(parm)) match(parm, names) else parm
   if (!is.numeric(at) || anyNA(at) || !all(at %in% seq_along(names))) {
     abort(sprintf("`%s` must name parameters or be their numbers, not %s", name, toString(parm)),

@@ -46,7 +46,7 @@ simulate.xlaffi_fit <- function(object, nsim = 1, seed = NULL, draw, ...) {
   self <- environment(object$objective$fn)$self
   par <- object$objective$relist(par_of(object$par, object$objective))
   data <- drawn_from(self, draw)
-  sets <- lapply(seq_len(nsim), function(i) do.call(draw, c(par_for(draw, par), data)))
+  sets <- lapply(seq_len(nsim), function(i) do.call(draw, c(first_argument(draw, par), data)))
   names(sets) <- sprintf("sim_%d", seq_along(sets))
   attr(sets, "seed") <- state$seed
   sets
@@ -62,12 +62,6 @@ generator_state <- function(seed) {
   old <- state()
   set.seed(seed)
   list(old = old, seed = structure(seed, kind = as.list(RNGkind())))
-}
-
-# The parameters as the first argument of `draw`, by its name: data with the beginning of that are not taken for it.
-par_for <- function(draw, par) {
-  first <- formal_names(draw)[1L]
-  if (is.null(first) || is.na(first) || first == "...") list(par) else stats::setNames(list(par), first)
 }
 
 # The data that `draw` has arguments for

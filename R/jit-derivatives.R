@@ -66,16 +66,19 @@ xla_jvp <- function(f) {
   check_function(f)
   new_jit(function(primals, tangents) {
     call <- environment()
-    like <- primals
-    # Names of tangents are those that `f` gives its arguments.
-    if (is_branch(primals) && is_branch(tangents) && is_named(tangents) && !is_named(primals)) {
-      names(like) <- parameter_names(written_function(f), primals)
-    }
-    given <- check_tangents(tangents, like, "tangents", "primals", call)
+    given <- check_tangents(tangents, with_names_of(f, primals, tangents), "tangents", "primals", call)
     at <- evaluated(f, primals)
     changes <- jvp_graph(at$outputs, at$roots, given)
     list(value = at$value, tangent = tree_fill(at$value, or_zeros(changes, at$outputs)))
   }, "jvp")
+}
+
+# `primals` with the names that `f` gives its arguments, where tangents go by these
+with_names_of <- function(f, primals, tangents) {
+  if (is_branch(primals) && is_branch(tangents) && is_named(tangents) && !is_named(primals)) {
+    names(primals) <- parameter_names(written_function(f), primals)
+  }
+  primals
 }
 
 #' @rdname xla_jvp

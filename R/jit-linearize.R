@@ -77,7 +77,7 @@ linear_at <- function(f, primals, first) {
     function(value) !value@node$op %in% again
   )
   list(
-    at = at, value = at$value, changes = changes, directions = directions, moving = moving, residuals = residuals,
+    f = f, at = at, value = at$value, changes = changes, directions = directions, moving = moving, residuals = residuals,
     first = first
   )
 }
@@ -94,6 +94,7 @@ linear_changes <- function(linear, given, residuals) {
 }
 
 linear_inside <- function(linear, tangents, primals, residuals, call) {
+  primals <- with_names_of(linear$f, primals, tangents)
   given <- check_tangents(tree_map(tangents, as_value, "tangents", call = call), primals, "tangents", "primals", call)
   tree_fill(linear$value, linear_changes(linear, given, residuals))
 }
@@ -117,7 +118,7 @@ linear_result <- function(linear, results, leaves, call) {
       }, as_constants, linear$residuals)
       return(linear_inside(linear, tangents, types, values, env))
     }
-    directions <- linear_directions(tangents, types, call, env)
+    directions <- linear_directions(tangents, with_names_of(linear$f, types, tangents), call, env)
     there <- !vapply(directions, is.null, NA)
     outputs <- linear$at$outputs
     inexact <- inexact_types(outputs)

@@ -83,13 +83,9 @@ fitted_to <- function(part, shape, name, call) {
 # elsewhere, also where it has another form since.
 shielded <- function(value, here) {
   node <- value@node
-  if (isTRUE(trace_state$differentiated) && node$op %in% c("reshape", "transpose")) {
-    inner <- node$inputs[[1L]]
-    if (node$op == "reshape") {
-      return(reshaped(shielded(inner, reshaped(here, inner@shape)), value@shape))
-    }
-    p <- node$params$permutation
-    return(transposed(shielded(inner, transposed(here, order(p))), p))
+  again <- if (isTRUE(trace_state$differentiated)) shielded_parts[[node$op]]
+  if (!is.null(again)) {
+    return(again(node, here))
   }
   if (!isTRUE(trace_state$differentiated) || !is_inexact(value@dtype) || !is_element_wise(value@node, value@shape)) {
     return(value)
@@ -112,6 +108,30 @@ shielded <- function(value, here) {
   }
   replay(list(value), ends, lapply(ends, function(end) if (is_fixed_number(end)) end else gated(here, end)), 0)[[1L]]
 }
+
+# What gives elements another place
+shielded_parts <- list(
+  reshape = function(node, here) {
+    inner <- node$inputs[[1L]]
+    reshaped(shielded(inner, reshaped(here, inner@shape)), here@shape)
+  },
+  transpose = function(node, here) {
+    p <- node$params$permutation
+    transposed(shielded(node$inputs[[1L]], transposed(here, order(p))), p)
+  },
+  reverse = function(node, here) {
+    axes <- node$params$axes
+    hlo_reverse(shielded(node$inputs[[1L]], hlo_reverse(here, axes)), axes)
+  },
+  concatenate = function(node, here) {
+    axis <- node$params$axis
+    ends <- cumsum(vapply(node$inputs, function(part) part@shape[[axis]], 0L))
+    joined(Map(function(part, end) {
+      from <- replace(rep(1L, rank_of(here)), axis, end - part@shape[[axis]] + 1L)
+      shielded(part, sliced(here, from, replace(here@shape, axis, end)))
+    }, node$inputs, ends), axis)
+  }
+)
 
 is_fixed_number <- function(value) {
   node <- value@node

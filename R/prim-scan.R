@@ -215,7 +215,11 @@ scan_to_counts <- function(node, inputs, mapped, size) {
   batch <- batch_leaves(function(leaves) {
     given <- scan_inputs(node, c(list(NULL), beyond(leaves, 2L)))
     marked <- function(carry, x) {
-      results <- replay_region(p$region, c(carry, x[-1L]), scan_inputs(node)$captured, given$captured)
+      # What is computed in turns that are not an element's own has no derivative.
+      own <- function(values) lapply(values, function(value) gated(repeated(x[[1L]], value@shape), value))
+      results <- replay_region(
+        p$region, c(own(carry), own(x[-1L])), scan_inputs(node)$captured, own(given$captured)
+      )
       kept <- c(carry, lapply(beyond(results, p$carry), zero_of))
       scan_results(node, Map(function(new, old) selected(repeated(x[[1L]], new@shape), new, old), results, kept))
     }

@@ -29,8 +29,9 @@
 #'
 #' Draws depend on `seed` and the number of the chain, not on how many chains there are, on how many run at the same
 #' time, on breaks in between, or on threads, as far as `f`'s own operations do not. `update(draws, draws = n)` goes on
-#' from where the chains ended, with the same draws as one longer call; also with draws that come from a file. R's
-#' random numbers have no part but in the seed that is chosen where none is given.
+#' from where the chains ended, with the same draws as one longer call; also with draws that come from a file, for which
+#' `f` is traced anew: what it reads of the session must be the same there. R's random numbers have no part but in the
+#' seed that is chosen where none is given.
 #'
 #' `generated` gives quantities of each draw that is kept, such as predictions: a function of the parameters and the
 #' data, which returns a value or a list of them. If it has an argument `key`, that is a key for random numbers, as

@@ -21,7 +21,7 @@ model_of_function <- function(f, start, data, constraints, call) {
   free <- constrained(constraints, template, "start", call)
   density <- function(q, data) {
     at <- free$constrain(q)
-    scalar_density(call_written(f, c(list(at$par), data))) + at$log_jacobian
+    scalar_density(call_written(f, c(first_argument(f, at$par), data))) + at$log_jacobian
   }
   new_sample_model(
     f, template, free$unconstrain(template, call), density, function(q) free$constrain(q)$par, free$unconstrain, data,
@@ -142,7 +142,8 @@ kept_numbers <- function(model, generated, data, seen) {
     rows <- in_row(par)
     if (!is.null(generated)) {
       wants_key <- "key" %in% names(formals(args(generated)))
-      result <- call_written(generated, c(list(par), data, if (wants_key) list(key = key)), "generated")
+      given <- c(first_argument(generated, par), data, if (wants_key) list(key = key))
+      result <- call_written(generated, given, "generated")
       result <- tree_map(if (is_branch(result)) result else list(generated = result), generated_value)
       seen$form <- tree_map(result, function(x) if (length(x@shape) > 1L) array(0, x@shape) else numeric(length(x)))
       rows <- c(rows, in_row(result))

@@ -116,6 +116,10 @@ custom_search <- function(problem, start, x, solve, op, call) {
   known <- seq_along(problem$captured) + 1L
   region <- trace_region(function(params) {
     of_x <- function(x) {
+      x <- in_order_of(x, start, function(text) {
+        said <- sprintf("%s: what `solve` gives its function must be like `start`: %s", op, text)
+        abort(said, op = op, operand = "solve", call = call)
+      })
       leaves <- problem$run(packed(Map(as_value, tree_leaves(x), "x")), params[known])
       tree_fill(problem$tree, leaves)
     }

@@ -231,4 +231,13 @@ test_that("loops of counts that differ in a batch go side by side, in both modes
   each <- xla_vmap(slope, in_axes = list(1, 1, NULL))(n, x, 0.9)
   expect_equal(lapply(each, as.vector), lapply(list(x = 1, a = 2), function(i) unlist(mapply(slope, n, x, 0.9)[i, ])))
   expect_equal(xla_grad(function(a) sum(batch(n, x, a)))(0.9), sum(each$a))
+  # Rows of different lengths: what stands behind their ends has no slope, not 0 times an infinite one.
+  rows <- function(n, x) hlo_fori(1L, n, function(i, s) s / 2 + sqrt(s + 1) * log(x[i]), 0, max_iter = 3)
+  x <- rbind(c(2, 0, -1), c(2, 3, 4))
+  n <- c(1L, 3L)
+  expected <- t(vapply(1:2, function(i) as.vector(xla_grad(rows, 2)(n[[i]], x[i, ])), numeric(3)))
+  expect_identical(expected[1, ], c(0.5, 0, 0))
+  whole <- function(x) sum(xla_vmap(rows, in_axes = list(1, 1))(n, x))
+  expect_equal(xla_grad(whole)(x), expected)
+  expect_equal(array(xla_jacobian(whole, mode = "forward")(x), c(2, 3)), expected)
 })

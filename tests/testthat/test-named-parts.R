@@ -76,7 +76,31 @@ test_that("starts, bounds and data go by their names, too", {
   fit <- xla_fit(xla_objective(function(p, t, y) sum((y - p$m - 0 * t)^2), list(m = 1), t = 5:7, y = c(1, 2, 3)))
   drawn <- simulate(fit, 1, seed = 1, draw = function(theta, ...) list(y = theta$m + (names(list(...)) == "t")))
   expect_equal(drawn$sim_1$y, c(3, 2), tolerance = 1e-6)
+  solve_in_order <- function(g, start) {
+    found <- hlo_fori(1, 30, function(i, x) {
+      rest <- g(x[c("v", "u")])
+      list(u = x$u - rest$u / (2 * x$u), v = x$v - rest$v / (2 * x$v))
+    }, start)
+  }
+  pair <- xla_custom_root(function(x, s, k) list(u = x$u^2 - s, v = x$v^2 - k), solve_in_order)
+  expect_equal(unlist(xla_jit(function(s, k) pair(list(u = 1, v = 1), s, k))(4, 9)), c(u = 2, v = 3))
+  g <- function(a, b) list(q = a * b^2, p = a - b)
+  by_name <- list(b = 1, a = 0)
+  expect_identical(xla_linearize(g)(list(2, 3))$jvp(by_name), list(q = 12, p = -1))
+  expect_identical(xla_jit(function(a, b) xla_linearize(g)(list(a, b))$jvp(by_name))(2, 3), list(q = 12, p = -1))
+  alike <- xla_fit(xla_objective(function(p) (p$a1 - 1)^2 + sum((p$a - c(2, 3))^2), list(a = c(0, 0), a1 = 0)))
+  made <- xla_sample(function(p, t) -sum((p - t)^2), 0, t = 3, chains = 1, warmup = 5, draws = 5, seed = 1,
+    generated = function(theta, ...) list(same = theta)
+  )
+  expect_identical(c(as.array(made)[, , "same"]), c(as.array(made)[, , 1L]))
+  # What begins as the first argument's name is not that.
+  away <- function(theta, ...) sum((theta - ..1)^2)
+  expect_identical(xla_objective(away, 1, t = 4)$fn(1), 9)
+  expect_equal(xla_jit(function(v) hlo_minimize(away, c(0, 0), t = v)$par)(c(1, 2)), c(1, 2))
   expect_snapshot(error = TRUE, {
+    confint(alike, "a1")
+    xla_fit(alike$objective, lower = c(a1 = 0))
+    xla_linearize(g)(list(2, 3))$jvp(list(c = 1))
     run(list(a = list(x = 1)))
     run(list(list(x = 1, y = 2)))
     xla_sample(named, chains = 1, inits = list(list(v = c(r = 1, q = 2))))
