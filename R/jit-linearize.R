@@ -77,8 +77,8 @@ linear_at <- function(f, primals, first) {
     function(value) !value@node$op %in% again
   )
   list(
-    f = f, at = at, value = at$value, changes = changes, directions = directions, moving = moving, residuals = residuals,
-    first = first
+    f = f, at = at, value = at$value, changes = changes, directions = directions, moving = moving,
+    residuals = residuals, first = first
   )
 }
 

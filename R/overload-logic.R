@@ -80,12 +80,13 @@ fitted_to <- function(part, shape, name, call) {
 
 # A value that counts only where `here` says so, and so has no derivative elsewhere: not 0 times what is infinite there,
 # as of log(x) at 0. What was computed element by element is computed again from operands that have no derivatives
-# elsewhere, also where it has another form since.
-shielded <- function(value, here) {
+# elsewhere, also where it has another form since, `deep` forms one upon another.
+shielded <- function(value, here, deep = 0L) {
   node <- value@node
-  again <- if (isTRUE(trace_state$differentiated)) shielded_parts[[node$op]]
+  # Not without end: a call for each of a thousand joined one by one would use up R's stack.
+  again <- if (isTRUE(trace_state$differentiated) && deep < 50L) shielded_parts[[node$op]]
   if (!is.null(again)) {
-    return(again(node, here))
+    return(again(node, here, deep + 1L))
   }
   if (!isTRUE(trace_state$differentiated) || !is_inexact(value@dtype) || !is_element_wise(value@node, value@shape)) {
     return(value)
@@ -111,24 +112,24 @@ shielded <- function(value, here) {
 
 # What gives elements another place
 shielded_parts <- list(
-  reshape = function(node, here) {
+  reshape = function(node, here, deep) {
     inner <- node$inputs[[1L]]
-    reshaped(shielded(inner, reshaped(here, inner@shape)), here@shape)
+    reshaped(shielded(inner, reshaped(here, inner@shape), deep), here@shape)
   },
-  transpose = function(node, here) {
+  transpose = function(node, here, deep) {
     p <- node$params$permutation
-    transposed(shielded(node$inputs[[1L]], transposed(here, order(p))), p)
+    transposed(shielded(node$inputs[[1L]], transposed(here, order(p)), deep), p)
   },
-  reverse = function(node, here) {
+  reverse = function(node, here, deep) {
     axes <- node$params$axes
-    hlo_reverse(shielded(node$inputs[[1L]], hlo_reverse(here, axes)), axes)
+    hlo_reverse(shielded(node$inputs[[1L]], hlo_reverse(here, axes), deep), axes)
   },
-  concatenate = function(node, here) {
+  concatenate = function(node, here, deep) {
     axis <- node$params$axis
     ends <- cumsum(vapply(node$inputs, function(part) part@shape[[axis]], 0L))
     joined(Map(function(part, end) {
       from <- replace(rep(1L, rank_of(here)), axis, end - part@shape[[axis]] + 1L)
-      shielded(part, sliced(here, from, replace(here@shape, axis, end)))
+      shielded(part, sliced(here, from, replace(here@shape, axis, end)), deep)
     }, node$inputs, ends), axis)
   }
 )
