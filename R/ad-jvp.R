@@ -130,7 +130,7 @@ tree_match <- function(like, x, refuse) {
     if (length(like) != 1L) refuse(sprintf("one value where a list of %d belongs", length(like)))
     x <- list(x)
   }
-  if (rlang::is_named(like) && rlang::is_named(x)) {
+  if (is_named(like) && is_named(x)) {
     unknown <- setdiff(names(x), names(like))
     if (length(unknown)) refuse(sprintf("there is no `%s`", unknown[[1L]]))
     x <- lapply(stats::setNames(nm = names(like)), function(name) x[[name]])

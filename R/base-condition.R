@@ -128,6 +128,14 @@ check_dots_empty <- function(..., call = rlang::caller_env()) {
   }
 }
 
+before_dots <- function(formals) formals[cumsum(formals == "...") == 0L]
+
+# The argument that R takes `name` for, which is its beginning; NULL for none
+begun_argument <- function(name, arguments) {
+  begun <- arguments[startsWith(arguments, name)]
+  if (length(begun)) begun[[1L]]
+}
+
 # R takes the beginning of a name for an argument that stands before `...`: data `s` for `start`. A function that hands
 # `...` on refuses names that are only beginnings, where it would compute with the wrong argument.
 check_whole_names <- function(op) {
@@ -137,11 +145,11 @@ check_whole_names <- function(op) {
   if (any(vapply(as.list(call)[-1L], identical, NA, quote(...)))) {
     given <- c(given, eval(quote(...names()), parent.frame(2L)))
   }
-  before <- setdiff(formals[seq_len(match("...", formals) - 1L)], given)
+  before <- setdiff(before_dots(formals), given)
   for (name in setdiff(given, c("", NA, formals))) {
-    taken <- before[startsWith(before, name)]
-    if (length(taken)) {
-      abort(sprintf("%s: R takes an argument `%s` for `%s`", op, name, taken[[1L]]),
+    taken <- begun_argument(name, before)
+    if (!is.null(taken)) {
+      abort(sprintf("%s: R takes an argument `%s` for `%s`", op, name, taken),
         op = op, operand = name, call = call,
         hint = "If it is for a function of yours, give it without a name, or another name."
       )

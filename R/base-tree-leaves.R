@@ -52,7 +52,7 @@ fill_values <- function(tree, values) {
 # Of a list of settings, such as `many` "axes", those of the elements of `like`: by their names, where both have some,
 # or in order.
 one_for_each <- function(settings, like, name, many, what, call) {
-  if (rlang::is_named(settings) && rlang::is_named(like)) {
+  if (is_named(settings) && is_named(like)) {
     unknown <- setdiff(names(settings), names(like))
     if (length(unknown)) {
       abort(sprintf("`%s` has `%s`, which is not among %s: %s", name, unknown[[1L]], what, toString(names(like))),
@@ -68,7 +68,8 @@ one_for_each <- function(settings, like, name, many, what, call) {
   settings
 }
 
-is_named <- function(x) length(x) > 0L && all(nzchar(names2(x)))
+# Whether all have names
+is_named <- function(x) !is.null(names(x)) && all(nzchar(names2(x)))
 
 # `x` in the order that `like` has: where lists of both have names, names say what is what. `refuse` is told of names
 # that only one of them has.

@@ -74,13 +74,11 @@ drawn_from <- function(self, draw) {
   if (!"..." %in% taken) {
     return(data[names(data) %in% taken])
   }
-  before <- setdiff(taken[cumsum(taken == "...") == 0L], names(data))
+  before <- setdiff(before_dots(taken), names(data))
   for (name in setdiff(names(data), c("", taken))) {
-    begun <- before[startsWith(before, name)]
-    if (length(begun)) {
-      abort(sprintf("`draw`: R takes the data `%s` for its argument `%s`", name, begun[[1L]]), operand = "draw",
-        call = NULL
-      )
+    begun <- begun_argument(name, before)
+    if (!is.null(begun)) {
+      abort(sprintf("`draw`: R takes the data `%s` for its argument `%s`", name, begun), operand = "draw", call = NULL)
     }
   }
   data

@@ -73,7 +73,7 @@ given_specs <- function(f, specs, arguments, call, name = "in_shardings") {
   order <- unlist(named_arguments(f, stats::setNames(as.list(seq_along(arguments)), names(arguments))))
   in_order <- arguments[order]
   names(in_order) <- named
-  if (is_branch(specs) && rlang::is_named(specs)) {
+  if (is_branch(specs) && is_named(specs)) {
     # Arguments that a call leaves to their defaults
     absent <- setdiff(formal_names(f), c(named, "..."))
     specs <- specs[setdiff(names(specs), absent)]

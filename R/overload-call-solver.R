@@ -60,7 +60,7 @@ check_defaults <- function(arguments, defaults, name, own, call) {
 
 # The elements of `control` by their names, of which `known` are supported
 check_control <- function(control, known, name, own, call) {
-  if (!is.list(control) || (length(control) && !rlang::is_named(control))) {
+  if (!is.list(control) || (length(control) && !is_named(control))) {
     abort(sprintf("%s(): `control` must be a named list, not %s", name, describe(control)),
       op = name, operand = "control", call = call
     )

@@ -86,11 +86,6 @@ as_given <- function(result, x, y) {
 }
 
 covariance <- function(x, y, rule, shown, call) {
-  # Before vectors become columns, from which on what was computed is not seen
-  if (rule == "rows") {
-    x <- if (is_value(x)) apart_from_nan(x) else x
-    y <- if (is_value(y)) apart_from_nan(y) else y
-  }
   both <- both_columns(x, y, shown, call)
   found <- comoments(both[[1L]], both[[2L]], rule)
   # Of fewer than two numbers there is none.

@@ -5,8 +5,7 @@
 call_written <- function(f, arguments, name = "f") {
   # R has a limit on the length of names.
   name <- if (nchar(name, "bytes") < 1000L) name else "f"
-  formals <- formal_names(f)
-  formals <- formals[cumsum(formals == "...") == 0L]
+  formals <- before_dots(formal_names(f))
   given <- names2(arguments)
   # Names that only say what the place says
   in_place <- given == formals[seq_along(given)]

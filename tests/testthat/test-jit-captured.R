@@ -115,7 +115,7 @@ test_that("methods, classes and functions that come later are noticed", {
   }), quote(g.numeric <- function(x) x * 10))
   # R's classes are those of the session.
   home <- globalenv()
-  withr::defer(suppressWarnings(rm(list = intersect(c("later", "later_k"), ls(home)), envir = home)))
+  withr::defer(rm("later", envir = home))
   withr::defer(for (class in c("XlaffiLater", "XlaffiLate")) methods::removeClass(class, where = home))
   methods::setClass("XlaffiLate", representation(k = "numeric"), prototype(k = 1), where = home)
   methods::setClass("XlaffiLater", contains = "XlaffiLate", where = home)

@@ -77,7 +77,7 @@ test_that("starts, bounds and data go by their names, too", {
   drawn <- simulate(fit, 1, seed = 1, draw = function(theta, ...) list(y = theta$m + (names(list(...)) == "t")))
   expect_equal(drawn$sim_1$y, c(3, 2), tolerance = 1e-6)
   solve_in_order <- function(g, start) {
-    found <- hlo_fori(1, 30, function(i, x) {
+    hlo_fori(1, 30, function(i, x) {
       rest <- g(x[c("v", "u")])
       list(u = x$u - rest$u / (2 * x$u), v = x$v - rest$v / (2 * x$v))
     }, start)
