@@ -93,12 +93,17 @@ overload_qbeta <- function(p, shape1, shape2, ncp = 0, lower.tail = TRUE, log.p 
 }
 
 # The beta quantile w, and 1 - w. The smaller of both is computed, and neither where `elsewhere`: the other one would be
-# rounded, at its worst to 1, where its slope may be infinite.
+# rounded, at its worst to 1, where its slope may be infinite. What is not computed is a quantile of the uniform
+# distribution, which has a slope.
 beta_quantiles <- function(p, a, b, lower, log, elsewhere = FALSE) {
   half <- sf(tail_function(lower, log, c("betainc", "betainc_c")), a, b, filled(0.5, p))
   low <- if (lower) p < half else p > half
-  w <- beta_quantile(hlo_select(low & !elsewhere, p, half), a, b, lower, log)
-  v <- beta_quantile(hlo_select(low | elsewhere, half, p), b, a, !lower, log)
+  quantile <- function(taken, a, b, lower) {
+    some <- filled(if (log) -log(2) else 0.5, p)
+    beta_quantile(hlo_select(taken, p, some), hlo_select(taken, a, 1), hlo_select(taken, b, 1), lower, log)
+  }
+  w <- quantile(low & !elsewhere, a, b, lower)
+  v <- quantile(!(low | elsewhere), b, a, !lower)
   list(below = hlo_select(low, w, 1 - v), above = hlo_select(low, 1 - w, v))
 }
 

@@ -162,12 +162,16 @@ inlined <- function(self, arguments, env) {
 adapted <- function(types, leaves, buffers) {
   own <- tree_leaves(types)
   like <- vapply(own[buffers], function(type) type@dtype, "")
-  tree_fill(types, Map(function(type, x, is_buffer) {
-    number <- !is_buffer && is.numeric(x) && !is.object(x) && length(x) == 1L && is.null(dim(x))
-    kind <- if (is.double(x)) is_inexact else is_integer
-    found <- if (number) Find(kind, like)
+  tree_fill(types, Map(function(type, x) {
+    found <- dtype_beside(x, like)
     if (is.null(found)) type else new_type(found, type@shape)
-  }, own, leaves, buffers))
+  }, own, leaves))
+}
+
+dtype_beside <- function(x, like) {
+  if (is.numeric(x) && !is.object(x) && length(x) == 1L && is.null(dim(x))) {
+    Find(if (is.double(x)) is_inexact else is_integer, like)
+  }
 }
 
 # `f` traced for arguments of these types: `program`, which equal functions share; the device; `dtypes`, in which R

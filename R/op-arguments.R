@@ -74,6 +74,22 @@ own_gathered <- function(specs, several, arguments) {
 # For each operand the dtype that R data are to be given, NULL where they have it already.
 own_wanted <- function(own, operands) {
   leaves <- lapply(operands, tree_leaves)
+  dtypes <- own_dtypes(own, leaves)
+  like <- dtypes_on_device(leaves)
+  wanted <- list()
+  for (name in names(dtypes)) {
+    for (leaf in leaves[[name]]) {
+      if (is_data(leaf) && r_dtype(leaf) != dtypes[[name]] && !identical(dtype_beside(leaf, like), dtypes[[name]])) {
+        check_fits(leaf, dtypes[[name]], own$name, name)
+        wanted[[name]] <- dtypes[[name]]
+      }
+    }
+  }
+  if (length(wanted)) wanted
+}
+
+# The dtypes of operands as far as the signature and what is given say them
+own_dtypes <- function(own, leaves) {
   bound <- list()
   kinds <- list()
   for (name in names(leaves)) {
@@ -92,21 +108,37 @@ own_wanted <- function(own, operands) {
   for (variable in setdiff(names(kinds), names(bound))) {
     bound[[variable]] <- own_choice(kinds[[variable]], own$dtypes[[variable]])
   }
-  wanted <- list()
-  for (name in names(leaves)) {
-    spec <- own$signature$operands[[name]]
-    dtype <- if (spec$dtype %in% names(own$dtypes)) bound[[spec$dtype]] else spec$dtype
-    if (is.null(dtype) || !dtype %in% type_state$dtypes$name) {
-      next
-    }
-    for (leaf in leaves[[name]]) {
-      if (is_data(leaf) && r_dtype(leaf) != dtype) {
-        check_fits(leaf, dtype, own$name, name)
-        wanted[[name]] <- dtype
-      }
-    }
+  dtypes <- lapply(stats::setNames(nm = names(leaves)), function(name) {
+    dtype <- own$signature$operands[[name]]$dtype
+    if (dtype %in% names(own$dtypes)) bound[[dtype]] else dtype
+  })
+  Filter(function(dtype) !is.null(dtype) && dtype %in% type_state$dtypes$name, dtypes)
+}
+
+# One number takes the dtype of a buffer beside it before a program sees it. Where the signature says another one, the
+# number becomes an array, which keeps its own.
+own_kept <- function(own, operands) {
+  leaves <- lapply(operands, tree_leaves)
+  like <- dtypes_on_device(leaves)
+  if (!length(like)) {
+    return(operands)
   }
-  if (length(wanted)) wanted
+  dtypes <- own_dtypes(own, leaves)
+  Map(function(operand, dtype) {
+    tree_map(operand, function(leaf) {
+      found <- dtype_beside(leaf, like)
+      if (is.null(found) || is.null(dtype) || found == dtype) leaf else array(leaf, 1L)
+    })
+  }, operands, dtypes[names(operands)])
+}
+
+# Those that a call's numbers adapt to; of values in a program they take none.
+dtypes_on_device <- function(leaves) {
+  if (is_tracing()) {
+    return(character())
+  }
+  on_device <- Filter(is_on_device, unlist(leaves, recursive = FALSE))
+  vapply(unname(on_device), function(x) argument_type(x, "x")@dtype, "")
 }
 
 # The dtype of a set for R data of these dtypes: their own, or the first that holds them.

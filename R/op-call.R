@@ -74,13 +74,14 @@ own_function <- function(own) {
       return(known[[key]](...))
     }
     given <- own_given(own, arguments)
-    wanted <- own_wanted(own, given$operands)
+    operands <- own_kept(own, given$operands)
+    wanted <- own_wanted(own, operands)
     variant <- own_variant(own, variants, given$attributes, wanted)
-    if (!is.null(key) && is.null(wanted) && !length(given$attributes)) {
+    if (!is.null(key) && is.null(wanted) && !length(given$attributes) && identical(operands, given$operands)) {
       environment(variant)$identity <- identity
       assign(key, variant, envir = known)
     }
-    do.call(variant, own_constants(own, given$operands, wanted))
+    do.call(variant, own_constants(own, operands, wanted))
   }
   op <- c(list(name = own$name, call = own$call(own, list()), arrange = arrange, own = own), own$rules)
   structure(compiled, class = c("xlaffi_own_op", "xlaffi_op", "xlaffi_jit", "function"), op = op)

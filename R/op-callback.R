@@ -112,6 +112,8 @@ new_callback <- function(f, parts, vectorized, name, dtypes, call = rlang::calle
   shown <- make.names(sub("^r\\.", "", name))
   op_state$callbacks[[number]] <- list2env(list(
     name = as.name(shown), given = NULL, call = NULL, attributes = names(parts$attributes),
+    order = c(names(parts$operands), names(parts$attributes)),
+    several = names(Filter(function(spec) !is.null(spec$count), parts$operands)),
     env = list2env(stats::setNames(list(f), shown), parent = baseenv())
   ), parent = emptyenv())
   done <- .Call(
@@ -162,6 +164,12 @@ call_once <- function(callback, which) {
   if (is.object(arguments)) {
     raise(arguments, NULL)
   }
+  # What comes any number of times and came none is an empty list.
+  none <- setdiff(callback$several, names(arguments))
+  if (length(none)) {
+    arguments[none] <- list(list())
+    arguments <- arguments[order(match(names(arguments), callback$order))]
+  }
   if (!identical(names(arguments), callback$given)) {
     callback$given <- names(arguments)
     callback$call <- callback_call(callback, callback$given)
@@ -201,6 +209,6 @@ hooks$callback_condition <- function(message) {
   key <- sub("^.*?\\[R condition ([0-9]+)\\].*$", "\\1", sub("\n.*", "", message), perl = TRUE)
   cnd <- op_state$conditions[[key]]
   if (!is.null(cnd)) {
-    list(message = sub(" \\[R condition [0-9]+\\]: (.|\n)*$", "", message), parent = cnd)
+    list(message = sub(" \\[R condition [0-9]+\\]:(.|\n)*$", "", message), parent = cnd)
   }
 }

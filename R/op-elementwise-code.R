@@ -52,12 +52,13 @@ is_assignments <- function(calls) {
 # NULL where there is something that is no R code for elements. Variables are declared where they come first.
 c_statements <- function(calls, signature) {
   known <- names(signature$results)
-  variables <- c(known, names(signature$operands), names(signature$attributes))
+  variables <- c(names(signature$operands), names(signature$attributes))
   tryCatch(vapply(calls, function(call) {
     name <- as.character(call[[2L]])
     declared <- name %in% known
+    value <- c_expression(call[[3L]], c(known, variables))
     known <<- c(known, name)
-    sprintf("%s%s = %s;", if (declared) "" else "__auto_type ", name, c_expression(call[[3L]], variables))
+    sprintf("%s%s = %s;", if (declared) "" else "__auto_type ", name, value)
   }, ""), xlaffi_not_r = function(condition) NULL)
 }
 
@@ -79,6 +80,9 @@ check_for_c <- function(x, op, call) {
   }
   f <- as.character(x[[1L]])
   shown <- paste(deparse(x), collapse = " ")
+  if (any(nzchar(names2(as.list(x)[-1L])))) {
+    refuse_in_c(sprintf("arguments have no names: `%s`", shown), "They go by their places.", op, call)
+  }
   if (f %in% c("<-", "<<-")) {
     refuse_in_c(sprintf("`%s` is an assignment to R", shown), "A comparison needs a space: `x < -1`.", op, call)
   }
@@ -199,7 +203,10 @@ elementwise_loop <- function(signature, code, name, along, options) {
     "{",
     sprintf("const __typeof__(%s) xlaffi_all = 0;", paste0("xlaffi_in_", operands, collapse = " + ")),
     "(void) xlaffi_all;",
-    sprintf("const __typeof__(xlaffi_in_%s) %s = xlaffi_in_%s;", operands, operands, operands),
+    sprintf(
+      "const %s %s = xlaffi_in_%s;",
+      ifelse(operands %in% code$widened, "int64_t", sprintf("__typeof__(xlaffi_in_%s)", operands)), operands, operands
+    ),
     sprintf("(void) %s;", operands),
     sprintf("__typeof__(xlaffi_out_%s) %s;", results, results)
   )

@@ -69,6 +69,9 @@ wider_dtype <- function(x, y) {
   }
   order <- c("pred", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64", "f32", "f64")
   rank <- max(match(real_dtype(x), order), match(real_dtype(y), order))
+  if ("ui32" == order[[rank]] && any(c(x, y) %in% c("i8", "i16", "i32"))) {
+    return("i64")
+  }
   if (is_complex(x) || is_complex(y)) complex_dtype(order[[max(rank, match("f32", order))]]) else order[[rank]]
 }
 
@@ -89,6 +92,8 @@ value_functions <- local({
   }
   either <- function(f, plain) promoted(function(x, y) if (is_value(x) || is_value(y)) f(x, y) else plain(x, y))
   pair <- promoted(function(x, y) list(x, y))
+  # Where it is not chosen it has no derivatives, as in R's own ifelse().
+  part <- function(x, here) if (is_value(x)) shielded(x, here) else x
   choice <- function(test, yes, no) {
     if (!is_value(test)) {
       return(if (test) yes else no)
@@ -97,7 +102,7 @@ value_functions <- local({
       yes <- repeated(constant(as.double(yes), "f64", integer(), "yes"), test@shape)
     }
     both <- pair(yes, no)
-    hlo_select(test, both[[1L]], both[[2L]])
+    hlo_select(test, part(both[[1L]], test), part(both[[2L]], hlo_not(test)))
   }
   smaller <- either(function(x, y) hlo_min(x, y), pmin)
   larger <- either(function(x, y) hlo_max(x, y), pmax)
@@ -185,7 +190,7 @@ elementwise_kernel <- function(signature, code, moves, at, dtypes, support) {
     sprintf("%s %s;", bare(paste0(results, "[0]")), outputs),
     "{",
     sprintf("typedef decltype(%s) xlaffi_all;", paste(inputs, collapse = " + ")),
-    sprintf("const auto %s = %s;", operands, inputs),
+    sprintf("const %s %s = %s;", ifelse(operands %in% code$widened, "int64_t", "auto"), operands, inputs),
     sprintf("decltype(%s) %s;", outputs, results),
     code$lines,
     sprintf("%s = %s;", outputs, results),

@@ -52,6 +52,7 @@ ffi_elementwise <- function(signature, expression, name = NULL, dtypes = list(),
   check_elementwise(given, name)
   check_rules(list(jvp = jvp, vjp = vjp), name)
   code <- elementwise_code(expression, given, name)
+  code$widened <- widened_operands(given, code, dtypes, name)
   loops <- new.env(parent = emptyenv())
   options <- list(dtypes = dtypes, ...)
   loop <- function(along) {
@@ -79,6 +80,40 @@ ffi_elementwise <- function(signature, expression, name = NULL, dtypes = list(),
   ))
 }
 
+# C takes the sum of -1 and an unsigned 1 for an unsigned number, and compares them so. Operands of ui32 are computed
+# with as i64 where there are signed integers of 32 bits or less, or constants; for ui64 there is no such dtype. Where
+# the expression is C it means what it means there.
+widened_operands <- function(signature, code, dtypes, name, call = rlang::caller_env()) {
+  sets <- lapply(c(signature$operands, signature$attributes), function(spec) {
+    if (spec$dtype %in% names(dtypes)) dtypes[[spec$dtype]] else spec$dtype
+  })
+  signed <- names(Filter(function(set) any(grepl("^i[0-9]", set)), sets))
+  short <- names(Filter(function(set) any(set %in% c("i8", "i16", "i32")), sets))
+  beside <- function(x, others) any(vapply(setdiff(others, x), function(other) !identical(kind(x), kind(other)), NA))
+  kind <- function(x) c(signature$operands, signature$attributes)[[x]]$dtype
+  operands <- if (!is.null(code$calls)) names(signature$operands)
+  constants <- any(vapply(code$calls, has_integer, NA))
+  widened <- character()
+  for (x in operands) {
+    if ("ui64" %in% sets[[x]] && beside(x, signed)) {
+      abort(sprintf("%s: `%s` is ui64, and there are signed integers beside it, for which R has no common type", name, x),
+        "UNIMPLEMENTED", op = name, operand = x, hint = "`hlo_convert()` gives arguments another dtype.", call = call
+      )
+    }
+    if ("ui32" %in% sets[[x]] && (constants || beside(x, short))) {
+      if (!identical(sets[[x]], "ui32")) {
+        abort(sprintf("%s: `%s` may be ui32, and there are signed integers beside it", name, x), "UNIMPLEMENTED",
+          op = name, operand = x, hint = "Give it the dtype \"ui32\" itself, or another one.", call = call
+        )
+      }
+      widened <- c(widened, x)
+    }
+  }
+  widened
+}
+
+has_integer <- function(x) is.integer(x) || is.call(x) && any(vapply(as.list(x)[-1L], has_integer, NA))
+
 array_dtypes <- function(signature) {
   vapply(c(signature$operands, signature$results), `[[`, "", "dtype")
 }
@@ -94,6 +129,11 @@ check_elementwise <- function(signature, name, call = rlang::caller_env()) {
     if (isTRUE(array$in_place)) {
       refuse(sprintf("`%s` cannot be an operand and a result", array$name))
     }
+  }
+  names <- names(c(signature$operands, signature$attributes, signature$results))
+  constants <- intersect(names, c("Inf", "NaN", "TRUE", "FALSE"))
+  if (length(constants)) {
+    refuse(sprintf("`%s` cannot be a name: in an expression it is a constant of R", constants[[1L]]))
   }
   if (length(signature$scratch) || !length(signature$operands) || !length(signature$results)) {
     refuse("an elementwise op has operands and results, and no scratch memory")

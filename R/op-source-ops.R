@@ -192,7 +192,8 @@ check_variables <- function(op, language, call) {
     signature$dims, signature$dtypes
   )
   ours <- startsWith(names, "xlaffi") | names %in% c("FAIL", "FAIL_WITH")
-  taken <- which(ours | names %in% reserved_words[[language]])
+  macros <- language %in% c("c", "c++", "cuda") & grepl("^M_[A-Z0-9_]+$|^_[A-Z_]", names)
+  taken <- which(ours | macros | names %in% reserved_words[[language]])
   if (length(taken)) {
     first <- taken[[1L]]
     owner <- if (ours[[first]]) "this package" else compiler_names[[language]]
@@ -214,7 +215,8 @@ reserved_words <- local({
   c <- split(
     "auto break case char const continue default do double else enum extern float for goto if inline int long",
     "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while",
-    "bool true false asm typeof int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL"
+    "bool true false asm typeof int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL",
+    "INFINITY NAN HUGE_VAL errno EOF"
   )
   cpp <- c(c, split(
     "alignas alignof and and_eq bitand bitor catch char8_t char16_t char32_t class compl concept consteval constexpr",

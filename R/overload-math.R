@@ -43,8 +43,7 @@ math_operand <- function(x, kind, shown, call) {
 # Nodes of StableHLO's own, by R's name
 local({
   own <- c(
-    exp = "exponential", expm1 = "exponential_minus_one", cos = "cosine",
-    sin = "sine", tanh = "tanh", floor = "floor", ceiling = "ceil"
+    exp = "exponential", expm1 = "exponential_minus_one", tanh = "tanh", floor = "floor", ceiling = "ceil"
   )
   for (name in names(own)) {
     flat <- name %in% c("floor", "ceiling")
@@ -55,15 +54,18 @@ local({
   }
 })
 
-# XLA takes -0i for 0i on the cut, where the root has the sign of the imaginary part.
 math_member("sqrt", "inexact", function(x) {
-  root <- bind("sqrt", list(x), x@dtype, x@shape)
-  if (!is_complex(x@dtype)) {
-    return(root)
-  }
-  below <- (hlo_imag(x) == 0) & (1 / hlo_imag(x) < 0) & (hlo_imag(root) > 0)
-  selected(below, hlo_conj(root), root)
+  if (is_complex(x@dtype)) complex_sqrt()(x) else bind("sqrt", list(x), x@dtype, x@shape)
 })
+
+# XLA takes -0i for 0i on the cut, where the root has the sign of the imaginary part.
+complex_sqrt <- function() {
+  slope_op("complex_sqrt", function(x) {
+    root <- bind("sqrt", list(x), x@dtype, x@shape)
+    below <- (hlo_imag(x) == 0) & (1 / hlo_imag(x) < 0) & (hlo_imag(root) > 0)
+    selected(below, hlo_conj(root), root)
+  }, function(x, y) 0.5 / y)
+}
 
 math_members$abs <- function(x, shown, call) {
   if (startsWith(x@dtype, "u")) x else unary("abs", x, "a number", shown, real_dtype(x@dtype), call)
@@ -76,6 +78,9 @@ zero_signed <- function(x) bind("sign", list(x), x@dtype, x@shape)
 
 # R's sign of -0 is 0.
 math_members$sign <- function(x, shown, call) {
+  if (startsWith(x@dtype, "u")) {
+    return(converted(x != 0, x@dtype))
+  }
   y <- unary("sign", x, "a real number", shown, call = call)
   if (is_float(y@dtype)) selected(x == 0, filled(0, y), y) else y
 }
@@ -90,6 +95,15 @@ math_members$trunc <- function(x, shown, call, ...) {
 
 overload("trunc", "base", by = "group", topic = "Mathematical functions", dtypes = "real numbers", derivative = "none")
 
+# Of complex numbers XLA's sin() and cos() lose the digits of small parts in exp(y) - exp(-y).
+math_member("sin", "inexact", function(x) {
+  if (is_complex(x@dtype)) -times_i(sinh(times_i(x))) else bind("sine", list(x), x@dtype, x@shape)
+})
+
+math_member("cos", "inexact", function(x) {
+  if (is_complex(x@dtype)) cosh(times_i(x)) else bind("cosine", list(x), x@dtype, x@shape)
+})
+
 math_member("tan", "inexact", function(x) {
   # Of complex numbers, sin(x) and cos(x) overflow where their quotient is 1i.
   if (is_complex(x@dtype)) -times_i(tanh(times_i(x))) else sin(x) / cos(x)
@@ -99,8 +113,9 @@ math_member("tan", "inexact", function(x) {
 of_parts_hyperbolic <- function(x, real, imaginary) {
   a <- hlo_real(x)
   b <- hlo_imag(x)
-  # 0 times infinity
-  times <- function(x, y) selected(y == 0, filled(0, x), x * y)
+  # 0 times infinity or NaN is 0 here.
+  beside_zero <- function(x, y) selected((y == 0) & !(abs(x) < Inf), filled(0, x), x)
+  times <- function(x, y) beside_zero(x, y) * beside_zero(y, x)
   hlo_complex(times(real(a), cos(b)), times(imaginary(a), sin(b)))
 }
 
@@ -131,66 +146,79 @@ halves <- function(x) {
 # R's inverse functions take their values on branch cuts from other sides than C does, whatever the sign of a zero.
 on_cut <- function(part, other, limit = 1) (part == 0) & (abs(other) > limit)
 
+# The slope on the side that the value is taken from: `inverse` is its inverse, as far as the sign goes.
+on_same_side <- function(slope, inverse) selected(hlo_real(slope * inverse) < 0, -slope, slope)
+
 math_member("asin", "inexact", function(x) {
-  if (!is_complex(x@dtype)) {
-    return(hlo_atan2(x, sqrt((1 - x) * (1 + x))))
-  }
-  y <- chlo("asin", x)
-  size <- abs(hlo_imag(y))
-  hlo_complex(
-    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -zero_signed(hlo_real(x)) * size, hlo_imag(y))
-  )
+  if (is_complex(x@dtype)) complex_asin()(x) else hlo_atan2(x, sqrt((1 - x) * (1 + x)))
 })
 
-math_member("acos", "inexact", function(x) {
-  if (is_complex(x@dtype)) complex_acos(x) else hlo_atan2(sqrt((1 - x) * (1 + x)), x)
-})
-
-complex_acos <- function(x) {
-  y <- chlo("acos", x)
-  size <- abs(hlo_imag(y))
-  hlo_complex(
-    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), zero_signed(hlo_real(x)) * size, hlo_imag(y))
-  )
+complex_asin <- function() {
+  slope_op("complex_asin", function(x) {
+    y <- chlo("asin", x)
+    size <- abs(hlo_imag(y))
+    hlo_complex(
+      hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -zero_signed(hlo_real(x)) * size, hlo_imag(y))
+    )
+  }, function(x, y) on_same_side(1 / (sqrt(1 - x) * sqrt(1 + x)), cos(y)))
 }
 
-math_member("atan", "inexact", function(x) {
-  if (!is_complex(x@dtype)) {
-    return(hlo_atan2(x, 1))
-  }
-  y <- chlo("atan", x)
-  size <- abs(hlo_real(y))
-  hlo_complex(
-    hlo_select(on_cut(hlo_real(x), hlo_imag(x)), zero_signed(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
-  )
+math_member("acos", "inexact", function(x) {
+  if (is_complex(x@dtype)) complex_acos()(x) else hlo_atan2(sqrt((1 - x) * (1 + x)), x)
 })
 
-math_member("asinh", "inexact", function(x) {
-  y <- chlo("asinh", x)
-  if (!is_complex(x@dtype)) {
-    return(y)
-  }
-  size <- abs(hlo_real(y))
-  hlo_complex(
-    hlo_select(on_cut(hlo_real(x), hlo_imag(x)), zero_signed(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
-  )
-})
+complex_acos <- function() {
+  slope_op("complex_acos", function(x) {
+    y <- chlo("acos", x)
+    size <- abs(hlo_imag(y))
+    hlo_complex(
+      hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), zero_signed(hlo_real(x)) * size, hlo_imag(y))
+    )
+  }, function(x, y) on_same_side(-1 / (sqrt(1 - x) * sqrt(1 + x)), -sin(y)))
+}
+
+math_member("atan", "inexact", function(x) if (is_complex(x@dtype)) complex_atan()(x) else hlo_atan2(x, 1))
+
+complex_atan <- function() {
+  slope_op("complex_atan", function(x) {
+    y <- chlo("atan", x)
+    size <- abs(hlo_real(y))
+    hlo_complex(
+      hlo_select(on_cut(hlo_real(x), hlo_imag(x)), zero_signed(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
+    )
+  }, function(x, y) 1 / ((1 - times_i(x)) * (1 + times_i(x))))
+}
+
+math_member("asinh", "inexact", function(x) if (is_complex(x@dtype)) complex_asinh()(x) else chlo("asinh", x))
+
+complex_asinh <- function() {
+  slope_op("complex_asinh", function(x) {
+    y <- chlo("asinh", x)
+    size <- abs(hlo_real(y))
+    hlo_complex(
+      hlo_select(on_cut(hlo_real(x), hlo_imag(x)), zero_signed(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
+    )
+  }, function(x, y) on_same_side(1 / (sqrt(1 - times_i(x)) * sqrt(1 + times_i(x))), cosh(y)))
+}
 
 # Of complex numbers R's is 1i * acos(x), whose real part may be negative.
 math_member("acosh", "inexact", function(x) {
-  if (is_complex(x@dtype)) times_i(complex_acos(x)) else chlo("acosh", x)
+  if (is_complex(x@dtype)) times_i(complex_acos()(x)) else chlo("acosh", x)
 })
 
 math_member("atanh", "inexact", function(x) {
-  if (!is_complex(x@dtype)) {
-    return((log1p(x) - log1p(-x)) / 2)
-  }
-  y <- chlo("atanh", x)
-  size <- abs(hlo_imag(y))
-  hlo_complex(
-    hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -zero_signed(hlo_real(x)) * size, hlo_imag(y))
-  )
+  if (is_complex(x@dtype)) complex_atanh()(x) else (log1p(x) - log1p(-x)) / 2
 })
+
+complex_atanh <- function() {
+  slope_op("complex_atanh", function(x) {
+    y <- chlo("atanh", x)
+    size <- abs(hlo_imag(y))
+    hlo_complex(
+      hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -zero_signed(hlo_real(x)) * size, hlo_imag(y))
+    )
+  }, function(x, y) 1 / ((1 - x) * (1 + x)))
+}
 
 # sin(pi x) and its kin are exact at multiples of 1/2: what is left of x is brought to -1/2 .. 1/2, without rounding.
 half_turns <- function(x) x - 2 * round(x / 2)
@@ -209,24 +237,24 @@ tanpi_op <- function() {
     pole <- abs(rest) == 0.5
     quarter <- abs(rest) == 0.25
     hlo_select(pole, filled(NaN, x), hlo_select(quarter, zero_signed(rest), sinpi(rest) / cospi(rest)))
-  }, function(x) pi + pi * tanpi(x)^2)
+  }, function(x, y) pi + pi * y^2)
 }
 
 sinpi_op <- function() {
   slope_op("sinpi", function(x) {
     rest <- half_turns(x)
     sin(pi * hlo_select(abs(rest) > 0.5, zero_signed(rest) - rest, rest))
-  }, function(x) pi * cospi(x))
+  }, function(x, y) pi * cospi(x))
 }
 
 cospi_op <- function() {
-  slope_op("cospi", function(x) sin(pi * (0.5 - abs(half_turns(x)))), function(x) -pi * sinpi(x))
+  slope_op("cospi", function(x) sin(pi * (0.5 - abs(half_turns(x)))), function(x, y) -pi * sinpi(x))
 }
 
-# An op of one argument that works element by element, by its derivative
+# An op of one argument that works element by element, by its derivative at `x`, where it is `y`
 slope_op <- function(name, call, slope) {
   made_once(paste("op", name), function() {
-    jvp <- function(primals, results, tangents) tangents[[1L]] * slope(primals[[1L]])
+    jvp <- function(primals, results, tangents) tangents[[1L]] * slope(primals[[1L]], results)
     ffi_op(function(x) call(x), jvp, name = name)
   })
 }

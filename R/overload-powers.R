@@ -13,7 +13,7 @@ math_member("log1p", "inexact", function(x) {
     part <- whole - one
     ratio <- x / hlo_select(part == 0, 1, part)
     hlo_select(part == 0, x, hlo_select(whole == x, log(whole), log(whole) * ratio))
-  }, function(x) 1 / (1 + x))
+  }, function(x, y) 1 / (1 + x))
   op(x)
 })
 
@@ -63,7 +63,7 @@ log_to <- function(x, base) {
   }
   op <- slope_op(
     sprintf("log%d", base), function(x) whole_log(x, base, exact_powers[[as.character(base)]][[x@dtype]]),
-    function(x) 1 / (x * log(base))
+    function(x, y) 1 / (x * log(base))
   )
   op(x)
 }
@@ -96,16 +96,38 @@ complex_power <- function(x, y, exponent) {
   if (known && exponent == trunc(exponent) && abs(exponent) <= 65536) {
     return(complex_whole_power(x, exponent))
   }
-  real <- hlo_imag(y) == 0
+  complex_power_op()(x, y)
+}
+
+# Where y is 0 it does not depend on x, and where the power vanishes or x is 0 log(x) is taken as 0.
+complex_power_op <- function() {
+  made_once("op complex_power", function() {
+    jvp <- function(primals, results, tangents) {
+      x <- primals[[1L]]
+      y <- primals[[2L]]
+      flat <- is_zero(y)
+      exponent <- selected(flat, filled(1, y), y - 1)
+      by_x <- along(tangents[[1L]], function(t) t * selected(flat, filled(0, x), y * complex_power_op()(x, exponent)))
+      base <- selected(is_zero(x) | vanishes_at(x, y), filled(1, x), x)
+      hlo_add(by_x, along(tangents[[2L]], function(t) t * (log(base) * results)))
+    }
+    ffi_op(complex_power_value, jvp, name = "complex_power")
+  })
+}
+
+complex_power_value <- function(x, y) {
   zero <- is_zero(x)
-  vanishes <- has_infinity(x) & real & (hlo_real(y) < 0)
-  # What is not chosen must have finite derivatives, too.
+  vanishes <- vanishes_at(x, y)
   z <- bind("power", list(selected(zero | vanishes, filled(1, x), x), y), x@dtype, x@shape)
   order <- hlo_real(y)
+  real <- hlo_imag(y) == 0
   at_zero <- selected(real, filled(0, order)^order, filled(NaN, order))
   of_zero <- hlo_complex(at_zero, selected(real, filled(0, order), at_zero))
   selected(zero, of_zero, selected(vanishes, filled(0, x), z))
 }
+
+# Whether x is infinite and its power with a negative exponent 0
+vanishes_at <- function(x, y) has_infinity(x) & (hlo_imag(y) == 0) & (hlo_real(y) < 0)
 
 is_zero <- function(z) (hlo_real(z) == 0) & (hlo_imag(z) == 0)
 

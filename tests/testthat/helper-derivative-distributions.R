@@ -37,9 +37,9 @@ distribution_points <- list(
       list(x = 1, shape1 = 1.7, shape2 = c(0.7, 1, 1.5, 2, 3, 4.5), inward = c(x = -1))
     )
   ),
-  t = list(at = list(x = c(0.3, -2, 1e4, 0, -1e4), df = c(0.7, 5, 2.5, 3, 4))),
+  t = list(at = list(x = c(0.3, -2, 1e4, 0, -1e4, 1.3), df = c(0.7, 5, 2.5, 3, 4, 5000))),
   f = list(
-    at = list(x = c(0.3, 2, 300, 1e-5), df1 = c(0.7, 2, 2.5, 5), df2 = c(3, 2, 7, 4)),
+    at = list(x = c(0.3, 2, 300, 1e-5, 1.1), df1 = c(0.7, 2, 2.5, 5, 5), df2 = c(3, 2, 7, 4, 800)),
     ends = list(list(x = 0, df1 = c(1.4, 2, 3, 4, 6, 9), df2 = 3.4, inward = c(x = 1)))
   ),
   pois = list(

@@ -49,6 +49,9 @@ test_that("columns, attributes, several results, and operands that come several 
   expect_identical(both(a, 2)$count, 0L)
   largest <- ffi_callback(function(xs) do.call(pmax, xs), "xs: f64[n]*k -> y: f64[n]")
   expect_identical(largest(c(1, 5), c(3, 2), c(0, 9)), c(3, 9))
+  count <- ffi_callback(function(x, xs) x + length(xs), "x: f64[], xs: f64[]*k -> y: f64[]")
+  expect_identical(count(1), 1)
+  expect_identical(count(1, 2, 3), 3)
   nothing <- ffi_callback(function() NULL, "->")
   expect_null(nothing())
 })
@@ -144,6 +147,7 @@ test_that("an R error is the parent of the program's", {
   cnd <- error_of(own(1))
   expect_s3_class(cnd$parent, "my_class")
   expect_identical(cnd$parent$data, 7)
+  expect_no_match(conditionMessage(error_of(ffi_callback(function(x) stop(), "x: f64[] -> y: f64[]")(1))), "[[]R cond")
   # And R goes on.
   expect_identical(ffi_callback(function(x) x + 1, "x: f64[] -> y: f64[]")(1), 2)
 })

@@ -128,6 +128,34 @@ test_that("C that R cannot read, and functions that only C has, have no derivati
   })
 })
 
+test_that("signed and unsigned integers are compared and added as numbers", {
+  skip_without_plugin()
+  skip_without_compiler("c")
+  signs <- ffi_elementwise("x: i32, y: ui32 -> less: pred, low: f64, either: f64, sum: f64, product: i32", c(
+    "less = x < y", "low = pmin(x, y)", "either = ifelse(x < y, x, y)", "sum = x + y", "product = x * y"
+  ))
+  found <- lapply(signs(pjrt_buffer(c(-1L, -5L), "i32"), pjrt_buffer(c(1L, 1L), "ui32")), as_array)
+  expect_identical(lapply(found, as.vector), list(
+    less = c(TRUE, TRUE), low = c(-1, -5), either = c(-1, -5), sum = c(0, -4), product = c(-1L, -5L)
+  ))
+  above <- ffi_elementwise("x: ui32 -> z: pred", "z = x > -1L")
+  expect_identical(as.vector(as_array(above(pjrt_buffer(1L, "ui32")))), TRUE)
+})
+
+test_that("what ifelse() does not choose has no derivatives, and names are the expression's own", {
+  skip_without_plugin()
+  skip_without_compiler("c")
+  logs <- ffi_elementwise("x: f64 -> z: f64", "z = ifelse(x > 0, x * log(x), 2 * x)")
+  expect_identical(xla_grad(logs)(0), 2)
+  expect_equal(xla_grad(function(x) sum(logs(x)))(c(0, 1, -1)), c(2, 1, 2))
+  expect_identical(ffi_elementwise("x: f64 -> z: f64", "pi = x * 2; z = pi + 1")(3), 7)
+  # A number beside a buffer has the signature's dtype.
+  wide <- ffi_elementwise("x: f32, k: f64 -> z: f64", "z = x * k")
+  expect_identical(as.vector(as_array(wide(pjrt_buffer(1, "f32"), 1 / 3))), 1 / 3)
+  whole <- ffi_elementwise("x: f32, k: i32 -> z: f64", "z = k / 1L")
+  for (i in 1:2) expect_identical(as.vector(as_array(whole(pjrt_buffer(1, "f32"), 16777217))), 16777217)
+})
+
 test_that("what is no elementwise op is told", {
   skip_without_plugin()
   skip_without_compiler("c")
@@ -146,6 +174,11 @@ test_that("what is no elementwise op is told", {
     make("x: T -> z: T", "z = pmax(x, 0, 1)")
     make("x: T -> z: T", "z = is.na(x)")
     make("x: T -> z: T", "z = ifelse(x > 0, x, NA)")
+    make("x: T, y: T -> z: T", "z = atan2(x = x, y = y)")
+    make("Inf: f64 -> z: f64", "z = Inf * 2")
+    make("M_PI: f64 -> z: f64", "z = M_PI * 2")
+    make("x: i32, y: ui64 -> z: f64", "z = x + y")
+    make("x: i32, y: T -> z: f64", "z = x + y", dtypes = list(T = c("ui32", "f64")))
     make("x: T -> z: T", "z = x", dtypes = list(T = "bf16"))
     make("x: T -> z: T", "z = x", jvp = 1)
     make("x: T, y: T -> z: T", "z = x + y")(c(1, 2, 3), c(1, 2))

@@ -111,3 +111,48 @@ test_that("powers of zero and of infinite numbers, and hyperbolic functions that
   f <- function(p) Re(cosh(complex(real = p[1], imaginary = p[2]))) + abs(complex(real = p[1], imaginary = p[2])^-3)
   expect_equal(xla_grad(f)(c(1, 2)), slope_of(f, c(1, 2)), tolerance = 1e-7)
 })
+
+test_that("derivatives of complex words go along both axes, on branch cuts and at zero, too", {
+  skip_without_plugin()
+  words <- list(
+    exp, log, sqrt, sin, cos, tan, sinh, cosh, tanh, asin, acos, atan, asinh, acosh, atanh, function(z) z^2,
+    function(z) 1 / z, function(z) z^-3, function(z) z^(1.5 + 0.5i), function(z) (1 + 2i)^z, function(z) z^z, log2,
+    hlo_logistic, hlo_rsqrt
+  )
+  z <- c(0.5 + 0i, -0.5 + 0i, 2 + 0i, complex(real = -2, imaginary = -0), 0.5i, -0.5i, 2i, -2i, -1 + 2i, 3 - 0.1i)
+  slopes <- xla_jit(function(z, one, i) {
+    lapply(words, function(f) lapply(list(one, i), function(t) xla_jvp(f)(z, t)$tangent))
+  })(z, rep(1 + 0i, length(z)), rep(1i, length(z)))
+  # By differences, away from the cuts
+  inside <- c(1, 5:6, 9:10)
+  moved <- xla_jit(function(z) lapply(words, function(f) f(z)))
+  step <- 1e-5 + 1e-5i
+  differences <- Map(function(a, b) (a - b) / (2 * step), moved(z + step), moved(z - step))
+  parts <- function(z) c(Re(z), Im(z))
+  for (k in seq_along(words)) {
+    word <- deparse1(words[[k]])
+    slope <- slopes[[k]][[1L]]
+    expect_equal(parts(slopes[[k]][[2L]]), parts(1i * slope), label = word)
+    expect_equal(parts(slope[inside]), parts(differences[[k]][inside]), tolerance = 1e-7, label = word)
+  }
+  # The side that R takes the value from
+  expect_equal(parts(slopes[[10L]][[1L]][[3L]]), parts((asin(2.001 + 0i) - asin(1.999 + 0i)) / 0.002), tolerance = 1e-6)
+  number <- function(x, y = 0 * x) complex(real = x, imaginary = y)
+  expect_equal(xla_grad(function(x) Re(sum(number(x)^c(1, 2, 0, -1))))(c(0, 0, 0, 2)), c(1, 0, 0, -0.25))
+  expect_equal(xla_hessian(function(x) Re(sum(number(x)^c(3, 2))))(c(0, 0)), diag(c(0, 2)))
+  g <- function(p) Re(number(p[1], p[2])^number(p[3], p[4]))
+  p <- c(0.7, 0.3, 1.4, 0.2)
+  expect_equal(xla_grad(g)(p), slope_of(g, p), tolerance = 1e-7)
+  h <- xla_grad(g)
+  expect_equal(xla_hessian(g)(p)[, 3], slope_of(function(p) h(p)[[3]], p), tolerance = 1e-7)
+})
+
+test_that("small parts of complex sines keep their digits", {
+  skip_without_plugin()
+  z <- c(1 + 1e-20i, 1e-8i, complex(real = 0, imaginary = 1e8), complex(real = -0.5, imaginary = -0), NaN + 0i)
+  found <- xla_jit(function(z) list(sin(z), cos(z)))(z)
+  for (part in list(Re, Im)) {
+    expect_equal(part(found[[1L]]) / part(sin(z)), part(sin(z)) / part(sin(z)), tolerance = 1e-14)
+    expect_equal(part(found[[2L]]) / part(cos(z)), part(cos(z)) / part(cos(z)), tolerance = 1e-14)
+  }
+})

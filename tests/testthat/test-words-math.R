@@ -39,6 +39,7 @@ test_that("signs of zeros are R's", {
   names <- c("sign", "trunc", "floor", "ceiling", "round", "sqrt", "sin", "tan", "asinh", "expm1", "log1p", "abs")
   f <- function(x) lapply(names, function(name) 1 / get(name)(x))
   expect_identical(xla_jit(f)(zeros), f(zeros))
+  expect_identical(as.integer(as_array(xla_jit(sign)(pjrt_buffer(0:2, "ui8")))), c(0L, 1L, 1L))
 })
 
 test_that("powers of NA and of NaN, and to them, are R's", {
