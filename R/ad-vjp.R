@@ -36,16 +36,16 @@ residuals_of <- function(node, residuals) {
 }
 
 # The cotangents of a node's inputs, NULL for zero, by the vjp rule of its op. The rule is given cotangents of all
-# results that may have them.
-vjp_shares <- function(node, given, primals = node$inputs, results = node_values(node),
+# results that may have them, and may ask which inputs' are `wanted`.
+vjp_shares <- function(node, given, wanted, primals = node$inputs, results = node_values(node),
                        residuals = node$params$residuals) {
   p <- node$params
   given <- Map(function(x, type) if (is_inexact(type@dtype)) or_zero(x, type), given, node$types)
-  shares <- call_vjp(p$op, p$arguments, p$results, primals, results, given, residuals)
+  shares <- call_vjp(p$op, p$arguments, p$results, wanted, primals, results, given, residuals)
   rule_results(shares, p$arguments, lapply(node$inputs, type_of), p$op$name, "vjp")
 }
 
-call_vjp <- function(op, arguments, like, primals, results, cotangents, residuals) {
+call_vjp <- function(op, arguments, like, wanted, primals, results, cotangents, residuals) {
   cotangents <- tree_fill(like, cotangents)
   # Names that an error in the rule shows
   if (has_residuals(op)) {
@@ -55,6 +55,9 @@ call_vjp <- function(op, arguments, like, primals, results, cotangents, residual
   vjp <- hooks$convert_function(op$vjp)
   primals <- tree_fill(arguments, primals)
   results <- tree_fill(like, results)
+  if ("wanted" %in% names(formals(vjp))) {
+    return(vjp(primals, results, cotangents, tree_fill(arguments, as.list(wanted))))
+  }
   vjp(primals, results, cotangents)
 }
 
@@ -67,7 +70,7 @@ linear_tangents <- function(node, tangents) {
   transpose <- function(primals, cotangents) {
     given <- vector("list", length(node$types))
     given[inexact] <- cotangents
-    vjp_shares(node, given)[moving]
+    vjp_shares(node, given, moving)[moving]
   }
   slots <- function(places) rep(list(0), sum(places))
   linear <- new_node("op", tangents[moving], node$types[inexact], list(
@@ -87,7 +90,7 @@ transposed_tangents <- function(node, tangents) {
   cotangents[inexact] <- lapply(node$types[inexact], new_parameter)
   changes <- vector("list", length(node$types))
   if (any(inexact)) {
-    shares <- vjp_shares(node, cotangents)
+    shares <- vjp_shares(node, cotangents, moving)
     changes[inexact] <- transposable(
       backward_pass(shares[moving], tangents[moving], cotangents[inexact]), node$params$op$name
     )
@@ -116,7 +119,7 @@ linear_shares <- function(node, given, linear) {
   residuals <- if (has_residuals(p$op)) {
     run_forward(p$op, tree_fill(p$arguments, primals), p$results, node$types)$residuals
   }
-  shares <- vjp_shares(node, given, primals, results, residuals)
+  shares <- vjp_shares(node, given, linear, primals, results, residuals)
   ends <- nodes_of(Filter(Negate(is.null), shares[linear]))
   if (any(node_ids(nodes_behind(ends, program_edges, min(unknown))) %in% unknown)) {
     abort(

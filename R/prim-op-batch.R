@@ -83,14 +83,15 @@ batched_vjp <- function(node, mapped, size) {
   like <- node$params$results
   every <- rep(TRUE, length(node$types))
   types <- lapply(node$inputs, type_of)
-  shares_of <- function(primals, results, cotangents, residuals) {
-    shares <- call_vjp(op, given, like, primals, results, cotangents, residuals)
+  shares_of <- function(primals, results, cotangents, residuals, wanted) {
+    shares <- call_vjp(op, given, like, wanted, primals, results, cotangents, residuals)
     rule_results(shares, given, types, op$name, "vjp")
   }
   if (is.function(op$vjp)) {
-    function(primals, results, cotangents) {
+    function(primals, results, cotangents, wanted) {
       groups <- list(tree_leaves(primals), tree_leaves(results), tree_slots(like, cotangents))
-      rule <- function(groups) shares_of(groups[[1L]], groups[[2L]], groups[[3L]], NULL)
+      wanted <- unlist(tree_leaves(wanted))
+      rule <- function(groups) shares_of(groups[[1L]], groups[[2L]], groups[[3L]], NULL, wanted)
       batch_shares(rule, groups, list(mapped, every, every), given, mapped, size)
     }
   } else if (has_residuals(op)) {

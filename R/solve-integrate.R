@@ -65,12 +65,14 @@ hlo_integrate <- function(f, lower, upper, ..., rel_tol = NULL, abs_tol = 0, max
     )
   }
   range <- integral_range(lower, upper)
-  integrand <- range$map(function(x, given) packed(problem$run(x, given)), like)
-  known <- lapply(range$ends(ends), reshaped, integer())
-  given <- c(problem$captured, range$given(ends))
+  known <- Map(function(end, finite, unit) if (finite) reshaped(end, integer()) else number_as(unit, like),
+    ends, range$finite, c(0, 1)
+  )
   found <- bind_op(
-    integral_op(integrand, size, range$rule, max_intervals, lapply(given, type_of)),
-    list(lower = known[[1L]], upper = known[[2L]], tol = tol, given = given)
+    integral_op(function(x, given) packed(problem$run(x, given)), size, range, max_intervals,
+      lapply(problem$captured, type_of)
+    ),
+    list(lower = known[[1L]], upper = known[[2L]], tol = tol, given = problem$captured)
   )
   found$value <- tree_fill(problem$tree, unpacked(found$value, results))
   found
@@ -78,32 +80,29 @@ hlo_integrate <- function(f, lower, upper, ..., rel_tol = NULL, abs_tol = 0, max
 
 overload("hlo_integrate", "xlaffi", hlo_integrate, by = "own", topic = "Solvers", dtypes = "f32, f64")
 
-# The range as one from 0 to 1 where an end is infinite: `map(f, like)` makes the integrand of it, whose last given
-# value is the finite end. An end that is both infinite and given in the wrong order changes the sign.
+# A range by which of its ends are `finite`, the rule for it, and `unit(f, lower, upper)`, which is the function and the
+# ends that are integrated: from 0 to 1 where an end is infinite. An end that is both infinite and given in the wrong
+# order changes the sign.
 integral_range <- function(lower, upper) {
   infinite <- function(x, sign) !is_value(x) && is.numeric(x) && isTRUE(as.vector(x) == sign * Inf)
   below <- infinite(lower, -1) || infinite(upper, -1)
   above <- infinite(lower, 1) || infinite(upper, 1)
   sign <- if (infinite(lower, 1) || infinite(upper, -1)) -1 else 1
-  unit <- function(ends) lapply(c(0, 1), number_as, ends[[1L]])
-  none <- function(ends) list()
-  if (!below && !above) {
-    return(list(rule = kronrod_21, ends = identity, given = none, map = function(f, like) f))
+  finite <- !c(infinite(lower, 1) || infinite(lower, -1), infinite(upper, 1) || infinite(upper, -1))
+  if (all(finite)) {
+    return(list(rule = kronrod_21, finite = finite, unit = function(f, lower, upper) list(f, lower, upper)))
   }
-  if (below && above) {
-    return(list(rule = kronrod_15, ends = unit, given = none, map = function(f, like) {
-      function(t, given) {
-        x <- (1 - t) / t
-        sign * (f(x, given) + f(-x, given)) / t^2
+  list(rule = kronrod_15, finite = finite, unit = function(f, lower, upper) {
+    end <- if (finite[[1L]]) lower else upper
+    inside <- function(t) {
+      away <- (1 - t) / t
+      if (!any(finite)) {
+        return(sign * (f(away) + f(-away)) / t^2)
       }
-    }))
-  }
-  finite <- if (infinite(lower, 1) || infinite(lower, -1)) 2L else 1L
-  list(rule = kronrod_15, ends = unit, given = function(ends) ends[finite], map = function(f, like) {
-    function(t, given) {
-      count <- length(given)
-      x <- given[[count]] + (if (above) 1 else -1) * (1 - t) / t
-      sign * f(x, given[-count]) / t^2
+      # Of an end that turns out to be infinite there is no integral.
+      counts <- hlo_select(abs(end) < Inf, 1, filled(NaN, end))
+      sign * f(end + (if (above) 1 else -1) * away) / t^2 * counts
     }
+    list(inside, number_as(0, lower), number_as(1, lower))
   })
 }

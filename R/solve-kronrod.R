@@ -47,16 +47,16 @@ whole_rule <- function(rule) {
 }
 
 # The integral of integrand(x, given), a vector of `size` numbers, as an op. Its derivatives are integrals again:
-# forward mode integrates the change of the integrand along tangents, reverse mode its gradient by all that is given.
-integral_op <- function(integrand, size, rule, max_intervals, given_types) {
+# forward mode integrates the change of the integrand along tangents, reverse mode its gradient by what is given, as far
+# as it is wanted. These are NaN where they have not converged (`strict`).
+integral_op <- function(integrand, size, range, max_intervals, given_types, strict = FALSE) {
   again <- function(primals, integrand, size, given) {
-    found <- bind_op(integral_op(integrand, size, rule, max_intervals, lapply(given, type_of)), list(
-      lower = primals$lower, upper = primals$upper, tol = primals$tol, given = given
-    ))
-    found$value * where_converged(found$converged, found$value@dtype)
+    op <- integral_op(integrand, size, range, max_intervals, lapply(given, type_of), strict = TRUE)
+    bind_op(op, list(lower = primals$lower, upper = primals$upper, tol = primals$tol, given = given))$value
   }
+  # NULL where an end is infinite
   at_ends <- function(primals) {
-    lapply(primals[c("lower", "upper")], integrand, unname(primals$given))
+    Map(function(end, finite) if (finite) integrand(end, unname(primals$given)), primals[c("lower", "upper")], range$finite)
   }
   # The sums of the integrand's derivatives by those of the given values that are `chosen`, weighted by `cotangent`
   shares <- function(primals, cotangent, chosen) {
@@ -83,7 +83,10 @@ integral_op <- function(integrand, size, rule, max_intervals, given_types) {
   list(
     name = "hlo_integrate",
     call = function(lower, upper, tol, given) {
-      adaptive_integral(function(x) integrand(x, unname(given)), lower, upper, tol, size, rule, max_intervals)
+      unit <- range$unit(function(x) integrand(x, unname(given)), lower, upper)
+      found <- adaptive_integral(unit[[1L]], unit[[2L]], unit[[3L]], tol, size, range$rule, max_intervals)
+      if (strict) found$value <- found$value * where_converged(found$converged, found$value@dtype)
+      found
     },
     jvp = function(primals, results, tangents) {
       changes <- lapply(results, function(result) NULL)
@@ -104,13 +107,14 @@ integral_op <- function(integrand, size, rule, max_intervals, given_types) {
       if (!is.null(change)) changes$value <- change * counts
       changes
     },
-    vjp = function(primals, results, cotangents) {
+    vjp = function(primals, results, cotangents, wanted) {
       cotangent <- cotangents$value * where_converged(results$converged, results$value@dtype)
       ends <- at_ends(primals)
       list(
-        lower = -inner_product(ends$lower, cotangent), upper = inner_product(ends$upper, cotangent),
+        lower = if (wanted$lower) -inner_product(ends$lower, cotangent),
+        upper = if (wanted$upper) inner_product(ends$upper, cotangent),
         tol = lapply(primals$tol, function(x) NULL),
-        given = shares(primals, cotangent, inexact_types(primals$given))
+        given = shares(primals, cotangent, inexact_types(primals$given) & unlist(wanted$given))
       )
     },
     transpose = function(primals, cotangents) {

@@ -93,6 +93,34 @@ test_that("adaptive integrals end for a reason, alone and in a batch", {
   expect_true(out$noise$reason %in% c(0L, 8L))
 })
 
+test_that("integrals have derivatives by what is wanted, in roots too, and none of ends that turn out infinite", {
+  skip_without_plugin()
+  # The derivative by the constant end would not be integrable, nor that by b.
+  gamma_of <- function(a) hlo_integrate(function(x) x^(a - 1) * exp(-x), 0, Inf)$value
+  root <- function(p) hlo_root(function(m) hlo_integrate(function(x) x * m * p, 0, 1)$value - 2, 1)$root
+  held <- function(a, b) integrate(function(x) a * exp(-x) * log(x + b), 0, 1)$value
+  above <- function(p) hlo_integrate(function(x) exp(-x * p[2]), p[1], Inf)$value
+  out <- xla_jit(function(a, b, p, q, end) {
+    list(
+      gamma = xla_vmap(xla_grad(gamma_of))(a), root = xla_grad(root)(p), held = xla_grad(held)(p, b),
+      above = xla_hessian(above)(q), reversed = xla_grad(function(p) hlo_integrate(dnorm, Inf, p)$value)(p),
+      ends = list(hlo_integrate(dnorm, -Inf, end), hlo_integrate(dnorm, end, Inf))
+    )
+  })(c(1.5, 0.9), 0, 1.3, c(0.3, 1.2), c(end = Inf))
+  expect_equal(as.vector(out$gamma), (gamma(c(1.5, 0.9)) * digamma(c(1.5, 0.9))), tolerance = 1e-7)
+  expect_equal(as.vector(out$root), -4 / 1.3^2, tolerance = 1e-8)
+  expect_equal(as.vector(out$held), stats::integrate(function(x) exp(-x) * log(x), 0, 1)$value, tolerance = 1e-6)
+  a <- 0.3
+  b <- 1.2
+  second <- exp(-a * b) * matrix(c(b, a, a, a^2 / b + 2 * a / b^2 + 2 / b^3), 2)
+  expect_equal(out$above, second, tolerance = 1e-8)
+  expect_equal(as.vector(out$reversed), dnorm(1.3), tolerance = 1e-12)
+  for (one in out$ends) {
+    expect_identical(as.vector(one$value), NaN)
+    expect_false(as.vector(one$converged))
+  }
+})
+
 test_that("Gauss's rules are exact for polynomials", {
   skip_without_plugin()
   n <- 6
