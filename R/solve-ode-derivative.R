@@ -95,7 +95,7 @@ replayed_steps <- function(ode, inputs, record) {
   visit <- function(carry, x) {
     state <- stats::setNames(carry, names(state))
     item <- tree_fill(inputs$items, beyond(x, 3L))
-    state <- steps_made(ode, functions, state, item$stop, record, first = x[[1L]], count = x[[2L]], plan$most)
+    state <- steps_made(ode, inputs$theta, state, item$stop, record, first = x[[1L]], count = x[[2L]], plan$most)
     y <- item_state(ode, state, item$time)
     if (!is.null(item$event)) item$event <- item$event & (x[[3L]] == 1L)
     state <- after_events(ode, state, list(items = item, theta = inputs$theta))
@@ -107,11 +107,22 @@ replayed_steps <- function(ode, inputs, record) {
   ended <- stats::setNames(values[seq_along(state)], names(state))
   y <- gathered(values[[length(values)]], plan$ends, 1L)
   # A solution that failed has no derivative; that behind its end is none of it.
-  along <- function(x) broadcast(x, y@shape, 1L)
-  missing <- along(record$missing)
-  y <- y * hlo_select(missing == 1L, filled(NaN, y), filled(1, y))
+  missing <- broadcast(record$missing, y@shape, 1L)
+  y <- bind_op(nan_where, list(missing == 1L, y))
   c(list(y = hlo_select(missing == 2L, filled(NaN, y), y)), ended[root_results(ode)])
 }
+
+# NaN, with derivatives that are NaN, too, where anything depends on it
+nan_where <- list(
+  name = "hlo_ode",
+  call = function(where, y) hlo_select(where, filled(NaN, y), y),
+  jvp = function(primals, results, tangents) {
+    tangents[[2L]] * hlo_select(primals[[1L]], filled(NaN, results), filled(1, results))
+  },
+  vjp = function(primals, results, cotangents) {
+    list(NULL, hlo_select(primals[[1L]] & (cotangents != 0), filled(NaN, results), cotangents))
+  }
+)
 
 # Which rows each stretch has: of each its item, the first row, how many there are, and whether it is the item's last.
 # `ends`: the last stretches of the items; `turns`: how many stretches there are.
@@ -132,21 +143,25 @@ stretches_of <- function(ode, record) {
 }
 
 # The steps of the `count` rows from `first` on, at `most` so many
-steps_made <- function(ode, functions, state, stop, record, first, count, most) {
+steps_made <- function(ode, theta, state, stop, record, first, count, most) {
   step <- function(carry, x) {
-    state <- step_again(ode, functions, stats::setNames(carry, names(state)), stop, record, first + x[[1L]])
+    state <- step_again(ode, theta, stats::setNames(carry, names(state)), stop, record, first + x[[1L]])
     list(carry = unname(state), ys = list())
   }
   values <- scan_node(step, unname(state), list(hlo_iota("i32", most)), most, keep = FALSE, count = count)
   stats::setNames(values, names(state))
 }
 
-# A row in which this element of a batch took no step has the size 0.
-step_again <- function(ode, functions, state, stop, record, row) {
+# A row in which this element of a batch took no step has the size 0. A step has the size on record, and as a part of the
+# way between two events it grows with that.
+step_again <- function(ode, theta, state, stop, record, row) {
   recorded_at <- function(name) reshaped(dynamic_sliced(record[[name]], list(row), 1L), integer())
+  functions <- functions_of(ode, theta, state$start, stop)
   size <- recorded_at("size")
   taken <- size != 0
-  h <- size * (stop - state$start)
+  way <- stop - state$start
+  known <- xla_stop_gradient(way)
+  h <- size + size / hlo_select(known == 0, filled(1, known), known) * (way - known)
   new <- ode$method$step(functions$f, state$t, h, state$y, state$slope)
   later <- state
   later[c("y", "base", "following", "from", "k")] <- list(new$y, state$y, new$y, state$t, new$k)

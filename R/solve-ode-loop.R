@@ -72,8 +72,7 @@ solve_ode <- function(ode, inputs) {
   )
 }
 
-# What is kept of each accepted step, for derivatives: its size, as a part of the way between two events, and how much
-# of it was left where a root was found.
+# What is kept of each accepted step, for derivatives: its size, and how much of it was left where a root was found.
 recorded <- function(ode, record = ode$record) if (record) c(size = 0, if (!is.null(ode$root)) c(left = no_root))
 
 marks_of <- function(ode, inputs) {
@@ -112,8 +111,11 @@ any_of <- function(x) {
 
 # --- one element ---------------------------------------------------------------------------------------------------
 
-functions_of <- function(ode, theta) {
-  lapply(ode[c("f", "jump", "root", "root_jump")], function(f) if (!is.null(f)) function(t, y) f(t, y, theta))
+# `stop`: where the way from `start` ends. What is called behind it, by rounding, is called there: a function may have
+# no value behind the end, or another one behind an event.
+functions_of <- function(ode, theta, start = NULL, stop = NULL) {
+  inside <- if (is.null(stop)) identity else function(t) hlo_select((t - stop) * sign_of(stop - start) > 0, stop, t)
+  lapply(ode[c("f", "jump", "root", "root_jump")], function(f) if (!is.null(f)) function(t, y) f(inside(t), y, theta))
 }
 
 root_mean_square <- function(x) sqrt(hlo_sum(x * x) / length(x))
@@ -127,7 +129,7 @@ starting_state <- function(ode, inputs) {
   at <- function(i) reshaped(sliced(time, i, i), integer())
   t <- at(1L)
   span <- at(ode$items) - t
-  functions <- functions_of(ode, inputs$theta)
+  functions <- functions_of(ode, inputs$theta, t, at(ode$items))
   y <- inputs$y
   slope <- functions$f(t, y)
   h <- first_ode_step(functions$f, t, y, slope, span, tolerance_of(inputs, y), ode$method$order)
@@ -180,7 +182,7 @@ one_turn <- function(ode, state, given) {
   # A step that ends close to the next event, or to the end, ends there.
   last <- (1.01 * state$h - rest) * sign_of(rest) >= 0
   h <- hlo_select(last, rest, state$h)
-  f <- functions_of(ode, given$theta)$f
+  f <- functions_of(ode, given$theta, state$start, item$stop)$f
   new <- ode$method$step(f, state$t, h, state$y, state$slope)
   error <- root_mean_square(new$error / tolerance_of(given, state$y, new$y))
   error <- hlo_select(finite(error) & is_finite_vector(new$y), error, filled(1e10, error))
@@ -202,9 +204,8 @@ one_turn <- function(ode, state, given) {
   later$steps <- state$steps + converted(accepted, "i32")
   later$rejected <- state$rejected + converted(going & !accepted, "i32")
   later$status <- hlo_select(too_small, as_i32(ode_status[["too_small"]]), state$status)
-  way <- item$stop - state$start
-  share <- hlo_select(accepted, h / hlo_select(way == 0, filled(1, way), way), filled(0, h))
-  list(state = later, accepted = accepted, recorded = list(size = share, left = filled(no_root, share)))
+  size <- hlo_select(accepted, h, filled(0, h))
+  list(state = later, accepted = accepted, recorded = list(size = size, left = filled(no_root, size)))
 }
 
 # The rule of DOPRI5: a proportional-integral controller with beta = 0.04, factors from 0.2 to 10, and no growth after

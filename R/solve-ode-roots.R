@@ -47,7 +47,7 @@ root_at <- function(ode, functions, state, at) {
 # The ends of the bracket, as parts of the step. From a root on, where the function's sign is a matter of rounding, the
 # step is looked at from a hundredth of it on.
 root_between <- function(ode, state, given) {
-  functions <- functions_of(ode, given$theta)
+  functions <- functions_of(ode, given$theta, state$start, given$items$stop)
   fresh <- state$side == 0
   low <- hlo_select(fresh, filled(0.01, state$t), filled(0, state$t))
   side <- hlo_select(fresh, root_at(ode, functions, state, low), state$side)
@@ -58,13 +58,13 @@ root_between <- function(ode, state, given) {
 
 halved_bracket <- function(ode, state, given) {
   middle <- (state$low + state$high) / 2
-  value <- root_at(ode, functions_of(ode, given$theta), state, middle)
+  value <- root_at(ode, functions_of(ode, given$theta, state$start, given$items$stop), state, middle)
   before <- (value < 0) == (state$sign < 0) & (value != 0)
   list(low = hlo_select(before, middle, state$low), high = hlo_select(before, state$high, middle))
 }
 
 at_root <- function(ode, state, given) {
-  functions <- functions_of(ode, given$theta)
+  functions <- functions_of(ode, given$theta, state$start, given$items$stop)
   there <- state$crossing
   t <- state$from + state$left * state$width
   y <- item_state(ode, state, t)
