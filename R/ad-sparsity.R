@@ -53,7 +53,11 @@ all_on_all <- function(node, given, sets, known) {
   lapply(node$types, function(type) rep(all, prod(type@shape)))
 }
 
-by_element <- function(node, given, sets, known) list(all_united(sets, given))
+# A scalar among the operands, such as the logical value of a selection, is one of all elements.
+by_element <- function(node, given, sets, known) {
+  size <- prod(node$types[[1L]]@shape)
+  list(all_united(sets, lapply(given, function(ids) if (length(ids) == 1L) rep(ids, size) else ids)))
+}
 
 no_dependence <- function(node, given, sets, known) vector("list", length(node$types))
 

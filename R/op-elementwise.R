@@ -200,7 +200,7 @@ shortest_share <- 8192L
 broadcast_plan <- function(shapes, shape) {
   rank <- length(shape)
   changes <- vapply(shapes, function(own) c(rep(FALSE, rank - length(own)), own != 1L), logical(rank))
-  changes <- matrix(changes, rank)[shape != 1L, , drop = FALSE]
+  changes <- matrix(changes, rank, length(shapes))[shape != 1L, , drop = FALSE]
   sizes <- shape[shape != 1L]
   # Neighbours along which the same operands change are one axis.
   group <- cumsum(c(TRUE, rowSums(changes[-1L, , drop = FALSE] != changes[-nrow(changes), , drop = FALSE]) > 0L))

@@ -16,7 +16,7 @@
   given <- positions_of_names(x, given, call)
   if (length(given) == 1L && !is.null(given[[1L]])) {
     y <- elements_at(x, given[[1L]], call)
-    y <- if (drop && identical(y@shape, 1L)) reshaped(y, integer()) else y
+    y <- if (drop && identical(y@shape, 1L) && names_one(given[[1L]])) reshaped(y, integer()) else y
     return(taken_labels(x, y, given[[1L]]))
   }
   if (length(given) == 1L || (!length(given) && length(x@shape) < 2L)) {
@@ -26,6 +26,9 @@
   y <- part_at(x, given, call)
   if (drop) reshaped(y, y@shape[y@shape != 1L]) else y
 }
+
+# Whether an index of one element asks for it: what is left of a vector without others is a vector, of any length.
+names_one <- function(index) is_value(index) || is.numeric(index) && !any(index < 0)
 
 # The indices of a call, NULL for the whole axis.
 index_arguments <- function(...) {

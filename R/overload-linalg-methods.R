@@ -95,6 +95,8 @@ solve.xlaffi_value <- function(a, b, ...) {
   parts <- if (missing(b)) list(a = a) else list(a = a, b = b)
   both <- lapply(common(parts, "solve()", names(parts), call), as_doubles)
   check_kind(both[[1L]], "a floating-point or complex number", "solve()", "a", call)
+  both[[1L]] <- number_as_matrix(both[[1L]])
+  if (!missing(b) && !length(both[[2L]]@shape)) both[[2L]] <- reshaped(both[[2L]], 1L)
   if (missing(b)) xla_solve(both[[1L]]) else xla_solve(both[[1L]], both[[2L]])
 }
 
@@ -104,8 +106,11 @@ chol.xlaffi_value <- function(x, ...) {
   check_dots_empty(...)
   x <- as_doubles(x)
   check_kind(x, "a floating-point or complex number", "chol()", "x", environment())
-  xla_chol(x)
+  xla_chol(number_as_matrix(x))
 }
+
+# As R takes one number for a matrix
+number_as_matrix <- function(x) if (length(x) == 1L && rank_of(x) < 2L) reshaped(x, c(1L, 1L)) else x
 
 #' @rdname hlo_linalg
 #' @export

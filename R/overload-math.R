@@ -43,7 +43,7 @@ math_operand <- function(x, kind, shown, call) {
 # Nodes of StableHLO's own, by R's name
 local({
   own <- c(
-    exp = "exponential", expm1 = "exponential_minus_one", tanh = "tanh", floor = "floor", ceiling = "ceil"
+    expm1 = "exponential_minus_one", floor = "floor", ceiling = "ceil"
   )
   for (name in names(own)) {
     flat <- name %in% c("floor", "ceiling")
@@ -52,6 +52,31 @@ local({
       function(x) bind(op, list(x), x@dtype, x@shape)
     }), derivative = if (flat) "none" else "yes")
   }
+})
+
+# XLA makes +0 of an imaginary part that is -0, where R keeps the sign, or turns it where the function falls: `y` of x,
+# on the real line.
+with_sign_of_zero <- function(y, x, falls = FALSE) {
+  zero <- (hlo_imag(x) == 0) & (hlo_imag(y) == 0)
+  hlo_complex(hlo_real(y), selected(zero, if (falls) -hlo_imag(x) else hlo_imag(x), hlo_imag(y)))
+}
+
+math_member("exp", "inexact", function(x) {
+  own <- function(x) bind("exponential", list(x), x@dtype, x@shape)
+  if (!is_complex(x@dtype)) {
+    return(own(x))
+  }
+  op <- slope_op("complex_exp", function(x) with_sign_of_zero(own(x), x), function(x, y) y)
+  op(x)
+})
+
+math_member("tanh", "inexact", function(x) {
+  own <- function(x) bind("tanh", list(x), x@dtype, x@shape)
+  if (!is_complex(x@dtype)) {
+    return(own(x))
+  }
+  op <- slope_op("complex_tanh", function(x) with_sign_of_zero(own(x), x), function(x, y) (1 - y) * (1 + y))
+  op(x)
 })
 
 math_member("sqrt", "inexact", function(x) {
@@ -63,7 +88,7 @@ complex_sqrt <- function() {
   slope_op("complex_sqrt", function(x) {
     root <- bind("sqrt", list(x), x@dtype, x@shape)
     below <- (hlo_imag(x) == 0) & (1 / hlo_imag(x) < 0) & (hlo_imag(root) > 0)
-    selected(below, hlo_conj(root), root)
+    with_sign_of_zero(selected(below, hlo_conj(root), root), x)
   }, function(x, y) 0.5 / y)
 }
 
@@ -155,7 +180,7 @@ math_member("asin", "inexact", function(x) {
 
 complex_asin <- function() {
   slope_op("complex_asin", function(x) {
-    y <- chlo("asin", x)
+    y <- with_sign_of_zero(chlo("asin", x), x)
     size <- abs(hlo_imag(y))
     hlo_complex(
       hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -zero_signed(hlo_real(x)) * size, hlo_imag(y))
@@ -169,7 +194,7 @@ math_member("acos", "inexact", function(x) {
 
 complex_acos <- function() {
   slope_op("complex_acos", function(x) {
-    y <- chlo("acos", x)
+    y <- with_sign_of_zero(chlo("acos", x), x, falls = TRUE)
     size <- abs(hlo_imag(y))
     hlo_complex(
       hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), zero_signed(hlo_real(x)) * size, hlo_imag(y))
@@ -181,7 +206,7 @@ math_member("atan", "inexact", function(x) if (is_complex(x@dtype)) complex_atan
 
 complex_atan <- function() {
   slope_op("complex_atan", function(x) {
-    y <- chlo("atan", x)
+    y <- with_sign_of_zero(chlo("atan", x), x)
     size <- abs(hlo_real(y))
     hlo_complex(
       hlo_select(on_cut(hlo_real(x), hlo_imag(x)), zero_signed(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
@@ -193,7 +218,7 @@ math_member("asinh", "inexact", function(x) if (is_complex(x@dtype)) complex_asi
 
 complex_asinh <- function() {
   slope_op("complex_asinh", function(x) {
-    y <- chlo("asinh", x)
+    y <- with_sign_of_zero(chlo("asinh", x), x)
     size <- abs(hlo_real(y))
     hlo_complex(
       hlo_select(on_cut(hlo_real(x), hlo_imag(x)), zero_signed(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
@@ -212,7 +237,7 @@ math_member("atanh", "inexact", function(x) {
 
 complex_atanh <- function() {
   slope_op("complex_atanh", function(x) {
-    y <- chlo("atanh", x)
+    y <- with_sign_of_zero(chlo("atanh", x), x)
     size <- abs(hlo_imag(y))
     hlo_complex(
       hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -zero_signed(hlo_real(x)) * size, hlo_imag(y))

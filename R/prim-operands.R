@@ -55,11 +55,13 @@ common <- function(parts, op, names = rep("...", length(parts)), call = rlang::c
   }, unname(parts), names, USE.NAMES = FALSE)
 }
 
-# R's numbers beside a value of the user's: of its dtype where both are floating-point numbers
+# R's numbers beside a value of the user's: of its dtype where that holds them
 value_beside <- function(x, other, name, call = rlang::caller_env(), op = NULL) {
-  value <- as_value(x, name, call = call, op = op)
-  both <- !is_value(x) && is_value(other) && is_float(value@dtype) && is_float(other@dtype)
-  if (both) converted(value, other@dtype) else value
+  if (is_value(x) || !is_value(other) || !is_data(x)) {
+    return(as_value(x, name, call = call, op = op))
+  }
+  dtype <- meeting_dtype(list(x, other), op, c(name, name), call)
+  constant(x, dtype, r_shape(x), name, call, op)
 }
 
 # Both operands as values of one dtype and shape.

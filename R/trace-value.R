@@ -130,7 +130,8 @@ alias_of <- function(x) labelled(bind("alias", list(x), x@dtype, x@shape), attr(
 #'   infinite from 709.44 on (`f32`: 88.38), where it overflows at 709.79 (88.73). A complex number divided by 0 may be
 #'   NaN where R has infinities.
 #' * The sign of a zero is R's where one element is computed or moved. It may be the other where a sum, a product of
-#'   matrices, a small whole power, `max()`, `min()` or a decomposition is 0, and after `x + 0` and `x - 0`.
+#'   matrices, a small whole power, `max()`, `min()` or a decomposition is 0, after `x + 0` and `x - 0`, where a complex
+#'   number is divided, and in `asinh()`, `acosh()` and `atanh()` of complex numbers.
 #' * A value of one axis is R's vector: `dim()` gives NULL for it and for a value without axes, [shape()] always
 #'   the shape, [dtype()] the element type.
 #'

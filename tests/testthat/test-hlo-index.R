@@ -21,6 +21,19 @@ test_that("indices that are known take what they take in R", {
   )
 })
 
+test_that("what is left of a vector is a vector, and one element that is named a scalar", {
+  skip_without_plugin()
+  shapes <- list()
+  xla_jit(function(x) {
+    shapes <<- list(shape(x[-1]), shape(x[c(FALSE, TRUE)]), shape(x[2]), shape(x["b"]))
+    x
+  })(c(a = 1, b = 2))
+  expect_identical(shapes, list(1L, 1L, integer(), integer()))
+  expect_identical(xla_jacobian(function(x) x[-1]^2)(c(1, 2)), rbind(c(0, 4)))
+  turns <- xla_jit(function(x) hlo_scan(function(sum, z) list(sum + z, sum * z), x[1], x[-1]))
+  expect_identical(turns(c(1, 2))$y, 2)
+})
+
 test_that("indices that are values are positions", {
   skip_without_plugin()
   data <- c(data, list(i = 3L, j = c(2L, 4L, 2L), p = cbind(c(1L, 2L), c(3L, 1L)), d = 2.9))

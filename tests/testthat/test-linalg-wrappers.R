@@ -33,6 +33,9 @@ test_that("integers and logicals are computed as doubles, dimnames go", {
 
 test_that("values give values, and functions compose", {
   skip_without_plugin()
+  # One number is a matrix, as in R.
+  found <- xla_jit(function(x) list(solve(var(x)), solve(var(x), 2), chol(sum(x)), solve(x[1:1], x[2])))(c(1, 2, 4))
+  expect_equal(found, list(solve(var(c(1, 2, 4))), solve(var(c(1, 2, 4)), 2), chol(7), 2))
   x <- random_definite(c(3, 3))
   log_det <- xla_jit(function(x) sum(log(abs(hlo_sum(xla_lu(x)$u * hlo_constant(diag(3)), 2)))))
   expect_equal(as.vector(log_det(x)), as.vector(determinant(x)$modulus))

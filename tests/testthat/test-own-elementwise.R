@@ -128,6 +128,19 @@ test_that("C that R cannot read, and functions that only C has, have no derivati
   })
 })
 
+test_that("scalars within programs and batches are elements", {
+  skip_without_plugin()
+  skip_without_compiler("c")
+  square <- ffi_elementwise("x: f64 -> z: f64", "z = x^2")
+  times <- ffi_elementwise("x: f64, y: f64 -> z: f64", "z = x * y")
+  expect_identical(xla_jit(function(x) square(sum(x)))(c(1, 2)), 9)
+  expect_identical(as_array(square(pjrt_scalar(2, "f64"))), 4)
+  expect_identical(xla_vmap(square)(c(1, 2)), c(1, 4))
+  expect_identical(xla_vmap(xla_grad(function(x) square(x)))(c(1, 2)), c(2, 4))
+  expect_identical(as.vector(xla_vmap(times, in_axes = list(1, NULL))(c(1, 2), 3)), c(3, 6))
+  expect_identical(xla_vmap(xla_vmap(times))(diag(2), diag(2)), diag(2))
+})
+
 test_that("signed and unsigned integers are compared and added as numbers", {
   skip_without_plugin()
   skip_without_compiler("c")

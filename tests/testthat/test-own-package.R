@@ -99,6 +99,7 @@ test_that("nothing is overwritten", {
   expect_snapshot({
     tell(ffi_use_c(path))
     tell(ffi_use_c(file.path(folder, "my_norms")))
+    tell(ffi_use_c(file.path(folder, "stats")))
     tell(ffi_use_c(file.path(path, "notes.txt")))
   })
   expect_identical(list.files(path, recursive = TRUE), "notes.txt")

@@ -349,3 +349,24 @@ test_that("what cannot be solved is refused", {
     solve(1, 0:1, f, events = list(data = list(var = 1, time = 1, value = 1), rate = 2))
   })
 })
+
+test_that("steps that are made again end where they ended, and failures have no derivatives but their own", {
+  skip_without_plugin()
+  ends <- function(p) {
+    f <- function(t, y, q) ifelse(t > 5, NaN, p) * (1 + sin(3 * t)) - 0.3 * y
+    hlo_ode(0, c(0, 5), f, NULL, rtol = 1e-9, atol = 1e-9)$y[2]
+  }
+  fails <- function(a, at = 2) hlo_ode(a, c(0, 0.5, 5), function(t, y, p) y * (1 + t), max_steps = 8)$y[at]
+  out <- xla_jit(function(p, v) {
+    list(
+      ends = list(ends(p), xla_grad(ends)(p), xla_jvp(ends)(p, 1)$tangent),
+      fails = list(xla_grad(fails)(p), xla_jvp(fails)(p, 1)$tangent, xla_vmap(xla_grad(fails))(v)),
+      behind = list(xla_grad(fails)(p, 3), xla_jvp(function(a) fails(a, 3))(p, 1)$tangent)
+    )
+  })(1, c(1, 2))
+  # Both are linear in what they start from.
+  ends <- unlist(lapply(out$ends, as.vector))
+  expect_equal(ends[-1L], ends[c(1L, 1L)], tolerance = 1e-12)
+  expect_equal(unlist(lapply(out$fails, as.vector)), rep(exp(0.625), 4), tolerance = 1e-4)
+  expect_identical(unlist(lapply(out$behind, as.vector)), c(NaN, NaN))
+})

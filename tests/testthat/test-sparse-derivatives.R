@@ -64,8 +64,10 @@ test_that("sparse Jacobians are the dense ones, by columns and by rows", {
   wide <- function(x) x[1:3]^2 * sum(x[4:9])
   tall <- function(x) c(exp(x[2:9] - x[1:8]), x[1] * x)
   x <- cos(1:9)
+  integral <- function(x) hlo_integrate(function(t) t * x[1], 0, 1)$value * x
+  chosen <- function(x) hlo_select(x[1] > 0, x[2] * x, rev(x))
   both <- xla_jit(function(x) {
-    lapply(list(wide, tall), function(f) {
+    lapply(list(wide, tall, integral, chosen), function(f) {
       c(list(xla_jacobian(f)(x)), lapply(c("auto", "forward", "reverse"), function(mode) {
         as.matrix(xla_jacobian(f, mode = mode, sparse = TRUE)(x))
       }))

@@ -81,7 +81,8 @@ test_that("vapply() takes single precision for doubles", {
   f <- function(x) {
     list(
       outer(x, c(0.5, 2)), kronecker(c(1, 2), x), convolve(x, c(1, 0.5), type = "open"), splinefun(1:4, x)(2.5),
-      spline(1:4, x, xout = c(1.5, 2))$y, spline(1:4, x, n = 5)$y
+      spline(1:4, x, xout = c(1.5, 2))$y, spline(1:4, x, n = 5)$y, outer(x, 0:2, "^"), outer(1:2, x), x %o% 1:2,
+      x %x% 1:2, convolve(x, 1:3, type = "open")
     )
   }
   found <- xla_jit(f)(pjrt_buffer(as.vector(m), "f32"))

@@ -156,3 +156,13 @@ test_that("small parts of complex sines keep their digits", {
     expect_equal(part(found[[2L]]) / part(cos(z)), part(cos(z)) / part(cos(z)), tolerance = 1e-14)
   }
 })
+
+test_that("zero imaginary parts keep R's signs, and so the side of branch cuts", {
+  skip_without_plugin()
+  z <- complex(real = rep(c(1, -0.5, 0.3, 2, -2), 2), imaginary = rep(c(-0, 0), each = 5))
+  words <- list(exp, sqrt, sin, cos, tan, sinh, cosh, tanh, asin, acos, atan, log)
+  for (exact in c(FALSE, if (all_run()) TRUE)) {
+    found <- xla_jit(function(z) lapply(words, function(f) 1 / Im(f(z))), exact = exact)(z)
+    for (k in seq_along(words)) expect_equal(found[[k]], 1 / Im(words[[k]](z)), label = deparse1(words[[k]]))
+  }
+})
