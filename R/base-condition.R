@@ -1,8 +1,9 @@
 # Every error of this package has the class `xlaffi_error` and `xlaffi_error_<code>` and the
 # fields `code` (one of XLA's code names), `op` and `operand` (NULL where unknown). The message is
 # inserted as a value, so that braces in it are text and no template.
+# `unknown`: R has a result where a program cannot tell it while it is written, as where the code is "UNIMPLEMENTED".
 abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL, hint = NULL,
-                  call = rlang::caller_env(), parent = NULL) {
+                  call = rlang::caller_env(), parent = NULL, unknown = FALSE) {
   # What fails where these are made is an error of its own.
   force(message)
   force(hint)
@@ -10,16 +11,24 @@ abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL,
   if (!is.null(hint)) {
     text <- c(text, stats::setNames(sprintf("{hint[[%d]]}", seq_along(hint)), rep("i", length(hint))))
   }
-  cli::cli_abort(
-    text,
-    class = c(paste0("xlaffi_error_", tolower(code)), "xlaffi_error"),
-    code = code,
-    op = op,
-    operand = operand,
-    call = hooks$shown_call(call),
-    parent = parent,
-    trace = hooks$shown_trace()
-  )
+  signalled <- function() {
+    cli::cli_abort(
+      text,
+      class = c(paste0("xlaffi_error_", tolower(code)), "xlaffi_error"),
+      code = code,
+      op = op,
+      operand = operand,
+      call = hooks$shown_call(call),
+      parent = parent,
+      trace = hooks$shown_trace()
+    )
+  }
+  # A handler of the user's for R's errors would make a result of it.
+  if (unknown || identical(code, "UNIMPLEMENTED")) {
+    withCallingHandlers(signalled(), error = hooks$not_decided)
+  } else {
+    signalled()
+  }
 }
 
 # Raises what the Rust side returned instead of a result.
@@ -163,7 +172,7 @@ start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")
 check_count <- function(x, name, call, least = 0) {
   if (is_value(x)) {
     abort(sprintf("`%s` must be known while the program is written: results have fixed shapes", name),
-      operand = name, call = call
+      operand = name, call = call, unknown = TRUE
     )
   }
   if (!is.numeric(x) || length(x) != 1L || !isTRUE(x >= least) || x > .Machine$integer.max) {

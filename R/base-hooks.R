@@ -4,6 +4,7 @@
 # shown_call(call)              the call that an error shows: that of the user's code while it is traced
 # shown_trace()                 the calls that lead to an error, without this package's own; NULL for R's choice
 # callback_condition(message)   the R condition behind an error of a callback, or NULL
+# not_decided(condition)        notes that a program cannot be written, whatever a handler of the user's makes of it
 # convert_function(f)           what is called in place of a function of the user's while a program is written
 # with_written_calls(code)      runs code that writes a program; errors name the user's calls
 # batch_one_by_one(node, inputs, mapped, size)   the batch of a primitive without a rule `vmap`, by a loop

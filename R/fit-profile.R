@@ -16,7 +16,9 @@ confint.xlaffi_fit <- function(object, parm, level = 0.95, method = c("Wald", "p
     t(vapply(chosen, function(which) {
       profile <- profile_of(object, own_place(object, which))
       ends <- vapply(c(-1, 1), function(side) profile_end(profile, side, stats::qnorm(tails[[2L]])), 0)
-      sort(coefficient_at(object, which, ends))
+      found <- sort(coefficient_at(object, which, ends))
+      # As far as a positive number goes
+      replace(found, found == .Machine$double.xmin, 0)
     }, numeric(2L)))
   }
   dimnames(ends) <- list(names(stats::coef(object))[chosen], paste(format(100 * tails, trim = TRUE, digits = 3), "%"))
@@ -104,21 +106,46 @@ profile_of <- function(fit, which) {
   )
 }
 
-# Where the curve has fallen by `depth` on one side
+# Where the curve has fallen by `depth` on one side: nowhere if it has become flat before, of which two turns tell, or
+# one behind which nothing is finite.
 profile_end <- function(profile, side, depth) {
   bound <- if (side < 0) profile$lower else profile$upper
+  most <- 1e3 - depth
   missing <- function(value) min(abs(profile$at(value)$zeta), 1e3) - depth
+  flat <- 0L
   step <- depth * profile$scale
   inner <- profile$estimate
   value_inner <- -depth
+  root <- function(outer, value_outer) {
+    ends <- list(inner, outer)
+    values <- list(value_inner, value_outer)
+    if (side < 0) {
+      ends <- rev(ends)
+      values <- rev(values)
+    }
+    stats::uniroot(missing, unlist(ends), f.lower = values[[1L]], f.upper = values[[2L]], tol = 1e-5 * step)$root
+  }
   for (turn in 1:20) {
     outer <- profile$estimate + side * step
     if (side * (bound - outer) < 0) outer <- bound
-    value_outer <- missing(outer)
+    value_outer <- value_or(missing, outer, most)
+    nearer <- outer
+    value_nearer <- value_outer
+    for (half in 1:10) {
+      if (flat || value_nearer < most) break
+      nearer <- inner + (nearer - inner) / 2
+      value_nearer <- value_or(missing, nearer, most)
+    }
+    flat <- if (abs(value_nearer - value_inner) <= 1e-4 * depth) flat + 1L else if (value_nearer < most) 0L else flat
+    if (value_nearer < 0 && flat > 1L || value_outer >= most && flat) {
+      return(side * Inf)
+    }
+    if (value_nearer < 0 && value_outer >= most) {
+      inner <- nearer
+      value_inner <- value_nearer
+    }
     if (value_outer >= 0) {
-      ends <- if (side > 0) c(inner, outer) else c(outer, inner)
-      values <- if (side > 0) c(value_inner, value_outer) else c(value_outer, value_inner)
-      return(stats::uniroot(missing, ends, f.lower = values[[1L]], f.upper = values[[2L]], tol = 1e-5 * step)$root)
+      return(root(outer, value_outer))
     }
     if (outer == bound) {
       return(bound)
@@ -128,6 +155,14 @@ profile_end <- function(profile, side, depth) {
     step <- 2 * step
   }
   side * Inf
+}
+
+# `f` of x, or `other` where it fails; that there is nothing finite needs no warning.
+value_or <- function(f, x, other) {
+  expected <- "NA/NaN (function|gradient) evaluation|no optimum of the random effects"
+  withCallingHandlers(tryCatch(f(x), error = function(error) other), warning = function(warning) {
+    if (grepl(expected, conditionMessage(warning))) invokeRestart("muffleWarning")
+  })
 }
 
 #' @rdname xla_fit

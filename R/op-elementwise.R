@@ -96,7 +96,8 @@ widened_operands <- function(signature, code, dtypes, name, call = rlang::caller
   widened <- character()
   for (x in operands) {
     if ("ui64" %in% sets[[x]] && beside(x, signed)) {
-      abort(sprintf("%s: `%s` is ui64, and there are signed integers beside it, for which R has no common type", name, x),
+      text <- "%s: `%s` is ui64, and there are signed integers beside it, for which R has no common type"
+      abort(sprintf(text, name, x),
         "UNIMPLEMENTED", op = name, operand = x, hint = "`hlo_convert()` gives arguments another dtype.", call = call
       )
     }

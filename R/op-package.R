@@ -72,7 +72,9 @@ new_package <- function(path, name, template, call) {
     )
   }
   if (name == "xlaffi" || name %in% rownames(utils::installed.packages(.Library, priority = "high"))) {
-    abort(sprintf("%s cannot be the name of a package: there is one", dQuote(name, FALSE)), operand = "name", call = call)
+    abort(sprintf("%s cannot be the name of a package: there is one", dQuote(name, FALSE)),
+      operand = "name", call = call
+    )
   }
   if (file.exists(path) && (!dir.exists(path) || length(list.files(path, all.files = TRUE, no.. = TRUE)))) {
     abort(sprintf("%s is there, and is neither empty nor a package", path),

@@ -103,7 +103,7 @@ element_overload("split", function(x, f, drop = FALSE, ...) {
   call <- method_call("split")
   if (is_value(f) || has_values(as.list(f))) {
     abort("split(): `f` must be known while the program is written: results have fixed shapes",
-      operand = "f", call = call
+      operand = "f", call = call, unknown = TRUE
     )
   }
   column <- as_column(x)
@@ -147,7 +147,8 @@ overload_replicate <- function(n, expr, simplify = "array") {
   call <- method_call("replicate")
   if (is_value(n)) {
     abort("replicate(): how often must be known while the program is written, but `n` is a value",
-      op = "replicate", operand = "n", hint = "`hlo_fori()` repeats as often as a value says.", call = call
+      op = "replicate", operand = "n", hint = "`hlo_fori()` repeats as often as a value says.", call = call,
+      unknown = TRUE
     )
   }
   f <- eval.parent(substitute(function(...) expr))

@@ -173,7 +173,8 @@ overload_vapply <- function(X, FUN, FUN.VALUE, ..., USE.NAMES = TRUE) {
   if (length(like) == 1L && is.null(dim(FUN.VALUE))) {
     return(y)
   }
-  from_column(y, c(if (is.null(dim(FUN.VALUE))) length(like) else dim(FUN.VALUE), length(y) / length(like)))
+  count <- if (length(like)) length(y) / length(like) else length(X)
+  from_column(y, c(if (is.null(dim(FUN.VALUE))) length(like) else dim(FUN.VALUE), count))
 }
 
 overload_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {

@@ -10,7 +10,7 @@ overload_complex <- function(length.out = 0, real = numeric(), imaginary = numer
   }
   if (!is.numeric(length.out) || is_value(length.out) || length(length.out) != 1L || is.na(length.out)) {
     abort("complex(): `length.out` must be one number that is known while the program is written",
-      op = "complex", operand = "length.out", call = call
+      op = "complex", operand = "length.out", call = call, unknown = TRUE
     )
   }
   names <- if (polar) c("modulus", "argument") else c("real", "imaginary")

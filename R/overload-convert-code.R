@@ -178,16 +178,12 @@ test_of_values <- function(condition, code) {
   }
   name <- as.character(code[[1L]])
   shown <- if (name == "switch") "switch()" else sprintf("`%s`", name)
-  # A handler of the user's would make a number of it: trace_program() raises it again.
-  withCallingHandlers(
-    abort(
-      sprintf(
-        "%s is decided while the program is written, but this is a value, %s, which is known when it runs", shown,
-        type_text(condition)
-      ),
-      op = name, operand = "x", hint = control_hints[[name]], call = code
+  abort(
+    sprintf(
+      "%s is decided while the program is written, but this is a value, %s, which is known when it runs", shown,
+      type_text(condition)
     ),
-    xlaffi_error = function(e) trace_state$undecided <- e
+    op = name, operand = "x", hint = control_hints[[name]], call = code, unknown = TRUE
   )
 }
 

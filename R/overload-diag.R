@@ -18,7 +18,7 @@ overload_diag <- function(x = 1, nrow, ncol, names = TRUE) {
   x <- as_column(x)
   if (length(x) == 1L && missing(nrow) && missing(ncol)) {
     abort("diag() of one number is the identity of that size, which must be known while the program is written",
-      operand = "x", hint = "`diag(x, 1)` is the matrix of that number.", call = call
+      operand = "x", hint = "`diag(x, 1)` is the matrix of that number.", call = call, unknown = TRUE
     )
   }
   rows <- if (!missing(nrow)) check_count(nrow, "nrow", call) else if (missing(ncol)) length(x) else NULL

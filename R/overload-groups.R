@@ -73,7 +73,9 @@ overload("ave", "stats", function(x, ..., FUN = mean) {
   x <- as_value(x, "x", call = call)
   given <- list(...)
   if (has_values(given)) {
-    abort("ave(): groups must be known while the program is written", op = "ave", operand = "...", call = call)
+    abort("ave(): groups must be known while the program is written",
+      op = "ave", operand = "...", call = call, unknown = TRUE
+    )
   }
   groups <- numbered(if (length(given)) interaction(given) else rep(1L, length(x)), length(x), "ave()", "...", call)
   column <- as_column(x)

@@ -88,7 +88,7 @@ check_moving <- function(index, place, call) {
       operand = "...", call = call, hint = paste(
         "`ifelse()` keeps the shape, `sum(x * condition)` and the like leave elements out,",
         "`x[condition] <- 0` replaces them."
-      )
+      ), unknown = TRUE
     )
   }
   if (!is_integer(index@dtype) && !is_float(index@dtype)) {

@@ -60,7 +60,7 @@ check_fixed_index <- function(x, given, call) {
     what <- if (is.list(x)) "a list" else describe(x)
     abort(sprintf("an index of %s must be known while the program is written, not a value", what),
       operand = "...", hint = "`hlo_case()` chooses among programs; elements of one shape can be rows of a matrix.",
-      call = call
+      call = call, unknown = TRUE
     )
   }
 }

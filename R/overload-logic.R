@@ -28,16 +28,29 @@ undecided <- function(test) {
   inputs <- node$inputs
   again <- function() {
     inner <- undecided(inputs[[1L]])
-    if (!is.null(inner)) bind(node$op, list(inner), "pred", test@shape, node$params)
+    if (!is.null(inner)) bind(node$op, c(list(inner), inputs[-1L]), "pred", test@shape, node$params)
+  }
+  joined <- function() {
+    inner <- lapply(inputs, undecided)
+    if (!all(vapply(inner, is.null, NA))) {
+      inner <- Map(function(inner, input) if (is.null(inner)) filled(FALSE, input) else inner, inner, inputs)
+      bind(if (node$op == "xor") "or" else node$op, inner, "pred", test@shape, node$params)
+    }
   }
   switch(node$op,
     compare = if (is_inexact(inputs[[1L]]@dtype)) hlo_or(nan_at(inputs[[1L]]), nan_at(inputs[[2L]])),
     not = undecided(inputs[[1L]]),
     and = undecided_joined(inputs, hlo_not),
     or = undecided_joined(inputs, identity),
-    broadcast_in_dim = again(),
-    reshape = again(),
-    transpose = again()
+    broadcast_in_dim = ,
+    reshape = ,
+    transpose = ,
+    reverse = ,
+    slice = ,
+    dynamic_slice = ,
+    gather = again(),
+    xor = ,
+    concatenate = joined()
   )
 }
 
@@ -219,7 +232,7 @@ overload_seq <- function(from = 1, to = 1, by, length.out = NULL, along.with = N
   check_dots_empty(..., call = call)
   refuse <- function() {
     abort("seq(): how many elements there are must be known while the program is written",
-      op = "seq", operand = "length.out", call = call,
+      op = "seq", operand = "length.out", call = call, unknown = TRUE,
       hint = "`seq(from, to, length.out = n)` is for bounds that are values; `hlo_iota()` counts to a length."
     )
   }

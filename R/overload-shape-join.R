@@ -52,6 +52,9 @@ overload_append <- function(x, values, after = length(x)) {
     return(base::append(as_part(x), as_part(values), after))
   }
   after <- check_count(after, "after", call)
+  if (is.null(x) || is.null(values)) {
+    return(as_column(as_value(if (is.null(x)) values else x, "x", call = call)))
+  }
   both <- lapply(common(list(x, values), "append()", c("x", "values"), call), as_column)
   size <- length(both[[1L]])
   after <- min(after, size)

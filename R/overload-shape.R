@@ -4,7 +4,7 @@
 check_dim <- function(dim, name, call) {
   if (is_value(dim)) {
     abort(sprintf("`%s` must be known while the program is written: results have fixed shapes", name),
-      operand = name, call = call
+      operand = name, call = call, unknown = TRUE
     )
   }
   if (!is.numeric(dim) || !length(dim) || anyNA(dim) || any(dim < 0 | dim > .Machine$integer.max)) {
@@ -41,9 +41,9 @@ overload_matrix <- function(data = NA, nrow = 1, ncol = 1, byrow = FALSE, dimnam
   rows <- if (!missing(nrow)) check_count(nrow, "nrow", call)
   columns <- if (!missing(ncol)) check_count(ncol, "ncol", call)
   if (is.null(rows)) {
-    rows <- if (is.null(columns)) size else ceiling(size / columns)
+    rows <- if (is.null(columns)) size else if (size) ceiling(size / columns) else 0
   } else if (is.null(columns)) {
-    columns <- ceiling(size / rows)
+    columns <- if (size) ceiling(size / rows) else 0
   }
   dim <- as.integer(c(rows, if (is.null(columns)) 1L else columns))
   count <- prod(dim)
@@ -176,7 +176,7 @@ by_dim <- function(name, f) {
     }
     if (has_values(list(...))) {
       abort(sprintf("%s(): the other arguments must be known while the program is written", name),
-        operand = "...", call = call
+        operand = "...", call = call, unknown = TRUE
       )
     }
     f(array(0L, x@shape), ...)

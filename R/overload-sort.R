@@ -17,7 +17,7 @@ nan_first <- function(na.last, op, call) {
 refuse_dropping <- function(na.last, op, call) {
   if (length(na.last) == 1L && is.na(na.last)) {
     abort(sprintf("%s: how many elements are left without NaN is not known while the program is written", op),
-      operand = "na.last", hint = "`na.last = TRUE` and FALSE keep them.", call = call
+      operand = "na.last", hint = "`na.last = TRUE` and FALSE keep them.", call = call, unknown = TRUE
     )
   }
 }
@@ -210,7 +210,7 @@ sort_overload("tabulate", function(bin, nbins) {
   call <- method_call("tabulate")
   if (missing(nbins)) {
     abort("tabulate(): `nbins` must be given: the largest bin is not known while the program is written",
-      operand = "nbins", call = call
+      operand = "nbins", call = call, unknown = TRUE
     )
   }
   nbins <- check_count(nbins, "nbins", call)

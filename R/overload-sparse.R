@@ -145,7 +145,7 @@ check_known_indices <- function(given, call) {
   for (index in given) {
     if (is_value(index) || is_sparse(index)) {
       abort("an index of a sparse matrix must be known while the program is written, not a value",
-        op = "[", operand = "...", call = call, hint = "`as.matrix(x)[i, j]` takes values as indices."
+        op = "[", operand = "...", call = call, hint = "`as.matrix(x)[i, j]` takes values as indices.", unknown = TRUE
       )
     }
   }

@@ -56,7 +56,8 @@ integral_op <- function(integrand, size, range, max_intervals, given_types, stri
   }
   # NULL where an end is infinite
   at_ends <- function(primals) {
-    Map(function(end, finite) if (finite) integrand(end, unname(primals$given)), primals[c("lower", "upper")], range$finite)
+    given <- unname(primals$given)
+    Map(function(end, finite) if (finite) integrand(end, given), primals[c("lower", "upper")], range$finite)
   }
   # The sums of the integrand's derivatives by those of the given values that are `chosen`, weighted by `cotangent`
   shares <- function(primals, cotangent, chosen) {

@@ -152,8 +152,8 @@ steps_made <- function(ode, theta, state, stop, record, first, count, most) {
   stats::setNames(values, names(state))
 }
 
-# A row in which this element of a batch took no step has the size 0. A step has the size on record, and as a part of the
-# way between two events it grows with that.
+# A row in which this element of a batch took no step has the size 0. A step has the size on record, and as a part of
+# the way between two events it grows with that.
 step_again <- function(ode, theta, state, stop, record, row) {
   recorded_at <- function(name) reshaped(dynamic_sliced(record[[name]], list(row), 1L), integer())
   functions <- functions_of(ode, theta, state$start, stop)

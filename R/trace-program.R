@@ -32,6 +32,19 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   )
 }
 
+# Unless a handler within the trace is for errors of this package
+hooks$not_decided <- function(condition) {
+  if (!is_tracing() || !is.null(trace_state$undecided)) {
+    return()
+  }
+  within <- FALSE
+  for (i in rev(seq_len(sys.nframe()))) {
+    if (identical(sys.function(i), trace_program)) break
+    within <- within || any(startsWith(names2(sys.call(i)), "xlaffi_error"))
+  }
+  if (!within) trace_state$undecided <- condition
+}
+
 result_value <- function(x) {
   x <- r_data(x)
   if (!is_value(x) && !is_data(x)) {
