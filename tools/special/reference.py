@@ -83,6 +83,7 @@ ABOVE_LARGE = [
     (3.0, 1e6, 1e-5),
 ]
 BESSEL = [(0.0, 0.01), (0.0, 1.7), (1.0, 3.3), (0.3, 12.0), (2.5, 30.0), (7.0, 1.0), (20.0, 15.0)]
+FAR_OUT = [(30.0, 500.0), (100.0, 3000.0), (200.0, 3e4), (500.0, 1e5), (499.9, 600.0)]
 
 FUNCTIONS = [
     ("lgamma", 2e-15, loggamma, [x for x in POSITIVE]),
@@ -116,8 +117,8 @@ FUNCTIONS = [
     ("betainc", 2e-14, below_large, BELOW_LARGE),
     ("betainc_c", 2e-14, above_large, ABOVE_LARGE),
     ("betainc_b", 1e-12, in_second(below_large), BELOW_LARGE[:3]),
-    ("bessel_j", 1e-14, besselj, BESSEL),
-    ("bessel_y", 1e-14, bessely, BESSEL),
+    ("bessel_j", 1e-14, besselj, BESSEL + FAR_OUT),
+    ("bessel_y", 1e-14, bessely, BESSEL + FAR_OUT),
     ("bessel_i", 1e-14, besseli, BESSEL),
     ("bessel_k", 1e-14, besselk, BESSEL),
     ("expint_n", 5e-15, expint, [(1.0, 0.3), (1.0, 1.1), (4.0, 0.9), (2.0, 30.0)]),

@@ -36,16 +36,16 @@ pub fn bessel_y(order: f64, x: f64) -> f64 {
 
 /// `J` and `Y` for `ν >= 0`, `0 < x < ∞`.
 fn ordinary(order: f64, x: f64) -> (f64, f64) {
-    if let Some((even, odd)) = hankel(order, x, -1.0) {
-        let (shift_sin, shift_cos) = sin_cos_pi(0.5 * order + 0.25);
-        let (sin, cos) = x.sin_cos();
-        let cosine = cos * shift_cos + sin * shift_sin;
-        let sine = sin * shift_cos - cos * shift_sin;
-        let size = (2.0 / (PI * x)).sqrt();
-        return (
-            size * (even * cosine - odd * sine),
-            size * (even * sine + odd * cosine),
-        );
+    if let Some(both) = far_out(order, x) {
+        return both;
+    }
+    // Up to the argument both solutions of the recurrence are of one size.
+    let mu = order.fract();
+    if order < x.min(f64::from(MOST)) {
+        if let (Some(first), Some(next)) = (far_out(mu, x), far_out(mu + 1.0, x)) {
+            let up = |value, next| upwards(mu, x, (value, next), order - mu, -1.0).narrow();
+            return (up(first.0, next.0), up(first.1, next.1));
+        }
     }
     if let Some((j, y)) = vanishing(order, x) {
         return (j, -y);
@@ -85,6 +85,20 @@ fn ordinary(order: f64, x: f64) -> (f64, f64) {
     let y_next = mu / x * y - j * (p * gamma + q);
     let y = upwards(mu, x, (y, y_next), steps, -1.0);
     (down.scaled(j).narrow(), y.narrow())
+}
+
+/// By Hankel's sum, None where it does not reach full accuracy
+fn far_out(order: f64, x: f64) -> Option<(f64, f64)> {
+    let (even, odd) = hankel(order, x, -1.0)?;
+    let (shift_sin, shift_cos) = sin_cos_pi(0.5 * order + 0.25);
+    let (sin, cos) = x.sin_cos();
+    let cosine = cos * shift_cos + sin * shift_sin;
+    let sine = sin * shift_cos - cos * shift_sin;
+    let size = (2.0 / (PI * x)).sqrt();
+    Some((
+        size * (even * cosine - odd * sine),
+        size * (even * sine + odd * cosine),
+    ))
 }
 
 /// `Y_μ` and `Y_{μ + 1}`: Temme's series.
