@@ -60,6 +60,9 @@ NULL
 # An R object as the data that it stands for: dense matrices of the package Matrix become R's own. What is no data stays
 # as it is, and is refused where it is needed.
 r_data <- function(x) {
+  if (is_basis(x)) {
+    return(array(as.vector(unclass(x)), dim(x), dimnames(x)))
+  }
   if (!isS4(x) || !identical(attr(class(x), "package"), "Matrix") || !requireNamespace("Matrix", quietly = TRUE)) {
     return(x)
   }
@@ -69,6 +72,11 @@ r_data <- function(x) {
   data <- methods::as(x, "matrix")
   dimnames(data) <- NULL
   data
+}
+
+# A matrix whose class says how it was made, as those of poly(), splines::bs() and splines::ns() do
+is_basis <- function(x) {
+  is.object(x) && !isS4(x) && inherits(x, c("basis", "poly")) && is.numeric(unclass(x)) && length(dim(x)) == 2L
 }
 
 # What makes data of an object that is none; NULL where nothing does.

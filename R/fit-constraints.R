@@ -66,13 +66,15 @@ NULL
 # is expected instead of the shape. `constrain(y, shape)` takes a value of rank 1 to list(value, log_jacobian); the
 # numbers are in R's order. `unconstrain(x, refuse)` goes the other way for R's numbers; refuse(expected) is the error
 # for those that do not keep to the constraint. `by_element`: whether each element is made of one number. `shown(shape)`
-# are the places of the elements that tables of estimates have.
+# are the places of the elements that tables of estimates have. `idle(shape)`: groups of the numbers without constraints
+# whose common length nothing depends on.
 new_constraint <- function(text, constrain, unconstrain, free = prod, check = function(shape) NULL,
-                           by_element = FALSE, shown = function(shape) seq_len(prod(shape))) {
+                           by_element = FALSE, shown = function(shape) seq_len(prod(shape)),
+                           idle = function(shape) list()) {
   structure(
     list(
       text = text, constrain = constrain, unconstrain = unconstrain, free = free, check = check,
-      by_element = by_element, shown = shown
+      by_element = by_element, shown = shown, idle = idle
     ),
     class = "xlaffi_constraint"
   )
@@ -192,7 +194,11 @@ xla_unit_vector <- function() {
       if (abs(sum(row^2) - 1) > 1e-6) refuse("have squares with the sum 1")
       row
     })
-  }, check = function(shape) if (shape[[length(shape)]] < 2L) "two elements or more (one could only be 1 or -1)")
+  }, check = function(shape) if (shape[[length(shape)]] < 2L) "two elements or more (one could only be 1 or -1)",
+  idle = function(shape) {
+    rows <- prod(shape[-length(shape)])
+    split(seq_len(prod(shape)), rep(seq_len(rows), shape[[length(shape)]]))
+  })
 }
 
 #' @rdname xla_constraints

@@ -134,7 +134,8 @@ facts_program <- function(f, wanted, data) {
   compiled <- new_jit(function(...) replay(wanted, data, list(...), first), "objective", uses = list(f))
   function(self) {
     upload_data(self)
-    lapply(do.call(compiled, self$buffers), function(buffer) fact_of(as_array(buffer)))
+    # Without data the results are R's own.
+    lapply(do.call(compiled, self$buffers), function(x) fact_of(if (is_on_device(x)) as_array(x) else x))
   }
 }
 

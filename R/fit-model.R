@@ -216,7 +216,8 @@ nobs.xlaffi_fit <- function(object, ...) {
 #' @importFrom stats logLik
 #' @export
 logLik.xlaffi_fit <- function(object, ...) {
-  structure(-object$value, df = sum(free_parameters(object)), nobs = object$nobs, class = "logLik")
+  df <- sum(free_parameters(object)) - length(idle_groups(object))
+  structure(-object$value, df = df, nobs = object$nobs, class = "logLik")
 }
 
 #' @rdname xla_fit
@@ -232,12 +233,22 @@ free_vcov <- function(object) {
     free <- free_parameters(object)
     v <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
     if (any(free)) {
-      hessian <- object$objective$he(par_of(object$par, object$objective))[free, free, drop = FALSE]
-      v[free, free] <- inverse_hessian(hessian, names[free])
+      hessian <- with_lengths(object$objective$he(par_of(object$par, object$objective)), object)
+      v[free, free] <- inverse_hessian(hessian[free, free, drop = FALSE], names[free])
     }
     kept$vcov <- v
   }
   kept$vcov
+}
+
+# As if lengths that nothing depends on were known to be what they are: the inverse has what is left.
+with_lengths <- function(hessian, fit) {
+  for (group in idle_groups(fit)) {
+    direction <- unname(fit$par[group])
+    size <- max(abs(diag(hessian)[group]), .Machine$double.xmin)
+    hessian[group, group] <- hessian[group, group] + size * tcrossprod(direction) / sum(direction^2)
+  }
+  hessian
 }
 
 # The inverse of a Hessian, of which the scales of the parameters are taken out first

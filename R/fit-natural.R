@@ -68,6 +68,25 @@ coefficient_table <- function(self) {
 
 is_by_element <- function(constraint) is.null(constraint) || constraint$by_element
 
+# The elements of the optimiser's vector, in groups, whose common length the likelihood does not depend on
+idle_groups <- function(fit) {
+  self <- self_of(fit)
+  form <- self$form
+  if (is.null(form)) {
+    return(list())
+  }
+  leaves <- tree_leaves(form$template)
+  before <- cumsum(c(0L, form$sizes))
+  groups <- lapply(seq_along(leaves), function(k) {
+    constraint <- form$constraints[[k]]
+    at <- before[[k]] + seq_len(form$sizes[[k]])
+    if (!is.null(self$layout$at)) at <- self$layout$at[at]
+    idle <- if (!is.null(constraint)) lapply(constraint$idle(r_shape(leaves[[k]])), function(group) at[group])
+    Filter(function(group) !anyNA(group) && all(group <= self$size), unname(idle))
+  })
+  unlist(groups, recursive = FALSE)
+}
+
 self_of <- function(fit) environment(fit$objective$fn)$self
 
 # Estimates, or the coefficients at another point of the optimiser

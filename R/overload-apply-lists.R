@@ -3,12 +3,18 @@
 overload_mapply <- function(FUN, ..., MoreArgs = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
   call <- method_call("mapply")
   answer <- side_by_side(called_function(FUN), list(...), MoreArgs, isTRUE(USE.NAMES), "mapply()", call)
-  if (isFALSE(SIMPLIFY)) as_elements(answer) else simplified(answer, identical(SIMPLIFY, "array"), "mapply()", call)
+  answer <- if (isFALSE(SIMPLIFY)) {
+    as_elements(answer)
+  } else {
+    simplified(answer, identical(SIMPLIFY, "array"), "mapply()", call)
+  }
+  if (is_branch(answer) && isTRUE(USE.NAMES) && ...length()) named_as(answer, ..1) else answer
 }
 
 overload_map <- function(f, ...) {
   call <- method_call("Map")
-  as_elements(side_by_side(called_function(f), list(...), NULL, TRUE, "Map()", call))
+  answer <- as_elements(side_by_side(called_function(f), list(...), NULL, TRUE, "Map()", call))
+  if (...length()) named_as(answer, ..1) else answer
 }
 
 # `f` of the first elements of all, of the second ones …; shorter ones are repeated.

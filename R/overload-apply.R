@@ -10,8 +10,14 @@ elements_of <- function(x) {
 element_overload("as.list", function(x, ...) {
   call <- method_call("as.list")
   check_dots_empty(..., call = call)
-  elements_of(x)
-}, "method")
+  named_as(elements_of(x), x)
+}, "method", differs = "Names that are known stay.")
+
+# A list with the names of a vector, as far as they are known
+named_as <- function(list, x) {
+  names <- if (is_value(x) && length(x@shape) < 2L) labels_of(x)[[1L]]
+  if (length(names)) stats::setNames(list, names) else list
+}
 
 # Up to so many copies are written out.
 most_copies <- 64L
@@ -99,7 +105,7 @@ each_element <- function(X, FUN, ...) { # nolint: object_name_linter.
   }
 }
 
-overload_lapply <- function(X, FUN, ...) as_elements(each_element(X, called_function(FUN), ...))
+overload_lapply <- function(X, FUN, ...) named_as(as_elements(each_element(X, called_function(FUN), ...)), X)
 
 overload_sapply <- function(X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE) {
   call <- method_call("sapply")
@@ -107,7 +113,11 @@ overload_sapply <- function(X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE) {
   if (isTRUE(USE.NAMES) && is.character(X) && is.null(names(answer))) {
     names(answer) <- X
   }
-  if (isFALSE(simplify)) as_elements(answer) else simplified(answer, identical(simplify, "array"), "sapply()", call)
+  if (isFALSE(simplify)) {
+    return(if (isTRUE(USE.NAMES)) named_as(as_elements(answer), X) else as_elements(answer))
+  }
+  answer <- simplified(answer, identical(simplify, "array"), "sapply()", call)
+  if (is_branch(answer) && isTRUE(USE.NAMES)) named_as(answer, X) else answer
 }
 
 # Results of one length as a vector, a matrix with a column for each, or an array; else the list.

@@ -21,10 +21,39 @@ converted_generic <- function(f, home) {
   own <- list2env(as.list(env, all.names = TRUE), parent = parent.env(env))
   for (table in intersect(c(".MTable", ".AllMTable"), names(env))) {
     methods <- lapply(as.list(env[[table]], all.names = TRUE), converted_method, home)
-    own[[table]] <- list2env(methods, parent = parent.env(env[[table]]))
+    own[[table]] <- list2env(c(refusing_methods(methods, f@generic), methods), parent = parent.env(env[[table]]))
   }
   environment(f) <- own
   f
+}
+
+# For values in the place of R's own classes, of which R would choose the method for "ANY": S4 knows values by their
+# class alone, and not whether they are matrices or whole numbers.
+refusing_methods <- function(methods, generic) {
+  plain <- c("numeric", "integer", "logical", "complex", "matrix", "array")
+  refusing <- list()
+  for (key in names(methods)) {
+    classes <- strsplit(key, "#", fixed = TRUE)[[1L]]
+    of_r <- which(vapply(classes, function(class) {
+      class != "ANY" && any(vapply(plain, methods::extends, NA, class2 = class))
+    }, NA))
+    for (subset in seq_len(2^length(of_r) - 1)) {
+      chosen <- of_r[bitwAnd(subset, 2^(seq_along(of_r) - 1L)) > 0L]
+      method <- methods[[key]]
+      if (!methods::is(method, "MethodDefinition")) next
+      body <- call(".xlaffi_refuse", generic, classes[[chosen[[1L]]]])
+      refuse <- as.function(c(formals(method@.Data), body), list2env(list(.xlaffi_refuse = refuse_method), parent = baseenv()))
+      method@.Data <- refuse
+      refusing[[paste(replace(classes, chosen, "xlaffi_value"), collapse = "#")]] <- method
+    }
+  }
+  refusing[setdiff(names(refusing), names(methods))]
+}
+
+refuse_method <- function(generic, class) {
+  abort(sprintf("%s() has a method for \"%s\", and S4 cannot tell whether it is meant for a value of a program",
+    generic, class
+  ), "UNIMPLEMENTED", op = generic, hint = "A function of S3, or a method for \"xlaffi_value\", is found.", call = NULL)
 }
 
 is_users_method <- function(method, home) {

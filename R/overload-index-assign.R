@@ -9,7 +9,7 @@
   given <- index_arguments(...)
   if (keeps_r_meaning(x, given, value)) {
     check_fixed_index(x, given, call)
-    x[...] <- value
+    x[...] <- if (is.list(x) && is_value(value)) list(value) else value
     return(x)
   }
   assigned(x, given, value, "`[<-`", call)
@@ -27,7 +27,7 @@
     x[[...]] <- value
     return(x)
   }
-  given <- positions_of_assigned(x, given, call)
+  if (!is.character(given[[1L]])) given <- positions_of_assigned(x, given, call)
   check_one_each(given, call)
   if (length(value) != 1L) {
     abort(sprintf("`x[[...]] <- value` replaces one element, but `value` has %.0f", length(value)),
@@ -65,24 +65,37 @@ keeps_r_meaning <- function(x, given, value) {
     (!is_data(x) || !(is_value(value) || any(vapply(given, is_value, NA))))
 }
 
-# Names stay where the shape does.
+# Names stay where the shape does, and a vector that becomes longer gets further ones.
 assigned <- function(x, given, value, shown, call) {
   labels <- data_labels(x)
+  is_vector <- is.null(x) || length(if (is_value(x)) x@shape else r_shape(x)) < 2L
+  by_name <- length(given) == 1L && is.character(given[[1L]]) && is_vector
+  if (by_name && (!is_value(x) || !is.null(labels_of(x)))) {
+    known <- if (is.null(labels)) character(length(x)) else labels[[1L]]
+    labels <- list(c(known, setdiff(given[[1L]], known)))
+    given <- list(match(given[[1L]], labels[[1L]]))
+  }
   y <- assigned_elements(x, positions_of_assigned(x, given, call), value, shown, call)
-  same <- !is.null(labels) && is_value(x) && identical(x@shape, y@shape)
-  if (same) labelled(y, labels) else y
+  if (is.null(labels)) {
+    return(y)
+  }
+  if (is_vector) {
+    return(labelled(y, list(c(labels[[1L]], character(length(y) - length(labels[[1L]]))))))
+  }
+  labelled(y, labels)
 }
 
-# R data have names of their own, and may get new ones.
+# R data have names of their own.
 positions_of_assigned <- function(x, given, call) {
-  if (is_value(x)) {
-    return(positions_of_names(x, given, call))
-  }
   named <- is_data(x) && any(vapply(given, is.character, NA))
-  if (!named && !any(vapply(given, is.factor, NA))) {
-    return(given)
+  if (is_value(x)) {
+    positions_of_names(x, given, call)
+  } else if (named || any(vapply(given, is.factor, NA))) {
+    like <- new_type("pred", if (is.null(x)) 0L else r_shape(x))
+    positions_of_names(labelled(filled(FALSE, like), data_labels(x)), given, call)
+  } else {
+    given
   }
-  positions_of_names(labelled(as_value(x, "x", call = call), data_labels(x)), given, call)
 }
 
 assigned_elements <- function(x, given, value, shown, call) {

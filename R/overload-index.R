@@ -24,11 +24,32 @@
   }
   check_index_count(x, given, call)
   y <- part_at(x, given, call)
-  if (drop) reshaped(y, y@shape[y@shape != 1L]) else y
+  labels <- labels_at(x, given)
+  if (drop) {
+    kept <- y@shape != 1L
+    y <- reshaped(y, y@shape[kept])
+    labels <- labels[kept]
+  }
+  if (any(lengths(labels) > 0L)) labelled(y, labels) else y
+}
+
+# The names of each axis at positions that are known
+labels_at <- function(x, given) {
+  labels <- attr(x, "labels")
+  if (is.null(labels)) {
+    return(NULL)
+  }
+  Map(function(names, index) {
+    if (is.null(names) || is.null(index)) {
+      names
+    } else if (!is_value(index)) {
+      names(stats::setNames(seq_along(names), names)[index])
+    }
+  }, labels, given)
 }
 
 # Whether an index of one element asks for it: what is left of a vector without others is a vector, of any length.
-names_one <- function(index) is_value(index) || is.numeric(index) && !any(index < 0)
+names_one <- function(index) is_value(index) || is.numeric(index) && !any(index < 0, na.rm = TRUE)
 
 # The indices of a call, NULL for the whole axis.
 index_arguments <- function(...) {

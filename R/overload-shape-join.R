@@ -3,11 +3,30 @@
 #' @export
 c.xlaffi_value <- function(..., recursive = FALSE, use.names = TRUE) {
   call <- method_call("c")
-  column_of(list(...), recursive, "c()", call)
+  parts <- list(...)
+  answer <- column_of(parts, recursive, "c()", call)
+  if (is_value(answer) && isTRUE(use.names)) labelled(answer, joined_names(parts)) else answer
+}
+
+# The names that c() gives, NULL where those of a part are not known
+joined_names <- function(parts) {
+  like <- list()
+  tags <- names2(parts)
+  for (i in seq_along(parts)) {
+    part <- parts[[i]]
+    names <- if (is_value(part)) attr(part, "labels")[[1L]] else names(part)
+    known <- !is_value(part) || !is.null(names) || length(part) == 1L && nzchar(tags[[i]])
+    if (!known || is_value(part) && length(part@shape) > 1L) {
+      return(NULL)
+    }
+    like[[i]] <- stats::setNames(logical(length(part)), names)
+  }
+  names <- names(do.call(base::c, stats::setNames(like, tags)))
+  if (!is.null(names)) list(names)
 }
 
 overload("c", "base", c.xlaffi_value,
-  topic = "Shapes", dtypes = "all", differs = "Names of elements are dropped, those of lists are not."
+  topic = "Shapes", dtypes = "all", differs = "Names are known where those of all parts are."
 )
 
 # Vectors one after another; with a list among them a list, as in R.

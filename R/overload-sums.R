@@ -13,9 +13,20 @@ Summary.xlaffi_value <- function(..., na.rm = FALSE) {
     max = extremum_of("reduce_max", list(...), na.rm, shown, call),
     min = extremum_of("reduce_min", list(...), na.rm, shown, call),
     range = range_of(list(...), na.rm, call),
-    any = logical_summary("reduce_or", list(...), shown, call),
-    all = logical_summary("reduce_and", list(...), shown, call)
+    any = logical_summary("reduce_or", known_logicals(list(...), FALSE, na.rm), shown, call),
+    all = logical_summary("reduce_and", known_logicals(list(...), TRUE, na.rm), shown, call)
   )
+}
+
+# Logicals, of which those that are NA in R are `neutral` where it leaves them out
+known_logicals <- function(parts, neutral, na.rm) {
+  if (!na.rm) {
+    return(parts)
+  }
+  lapply(parts, function(x) {
+    unknown <- if (is_value(x) && x@dtype == "pred") undecided(x)
+    if (is.null(unknown)) x else selected(unknown, filled(neutral, x), x)
+  })
 }
 
 check_known_flag <- function(x, name, shown, call) {

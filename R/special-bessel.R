@@ -68,7 +68,9 @@ hlo_lambert_w <- function(x) special("lambert_w", list(x = x), "hlo_lambert_w", 
 
 special_slopes$expint_n <- list("none", function(y, n, x) {
   lower <- -sf("expint_n", hlo_max(n - 1, 0), x)
-  hlo_select(n < 1, -exp(-x) * (x + 1) / (x * x), lower)
+  # Of n = 0, elsewhere of a number that has finite derivatives
+  first <- hlo_select(n < 1, x, 1)
+  hlo_select(n < 1, -exp(-first) * (first + 1) / (first * first), lower)
 })
 special_slopes$expint_ei <- list(function(y, x) exp(x) / x)
 special_slopes$owens_t <- list(

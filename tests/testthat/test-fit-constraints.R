@@ -313,3 +313,22 @@ test_that("constraints that do not fit, and values that do not keep to them, are
   said(xla_interval(1:2, 3:5))
   expect_snapshot(print(xla_interval(0, 1)), cran = TRUE)
 })
+
+test_that("standard errors of a direction are those by its angle", {
+  skip_without_plugin()
+  set.seed(1)
+  x <- matrix(rnorm(60), 30)
+  y <- as.vector(2 * x %*% c(0.6, 0.8) + rnorm(30))
+  loss <- function(u, k, s) -sum(dnorm(y, k * as.vector(x %*% u), exp(s), log = TRUE))
+  by_vector <- xla_fit(xla_objective(function(p) loss(p$u, p$k, p$s), list(u = c(1, 0), k = 1, s = 0),
+    constraints = list(u = xla_unit_vector(), k = xla_positive())
+  ))
+  by_angle <- xla_fit(xla_objective(function(p) loss(c(cos(p$t), sin(p$t)), p$k, p$s), list(t = 0.1, k = 1, s = 0)))
+  expect_identical(attr(logLik(by_vector), "df"), 3L)
+  angle <- coef(by_angle)[["t"]]
+  errors <- sqrt(diag(vcov(by_angle)))
+  expect_equal(unname(sqrt(diag(vcov(by_vector)))),
+    unname(c(abs(c(sin(angle), cos(angle))) * errors[["t"]], errors[["k"]], errors[["s"]])),
+    tolerance = 1e-4
+  )
+})

@@ -116,3 +116,24 @@ test_that("bounds, directions without curvature and wrong arguments are told", {
     residuals(bounded, "y")
   })
 })
+
+test_that("profile intervals end nowhere where the likelihood stays high", {
+  skip_without_plugin()
+  skip_unless_all()
+  g <- rep(1:6, each = 5)
+  set.seed(3)
+  y <- rpois(30, exp(1 + rnorm(6, 0, 0.25)[g]))
+  f <- function(p, sd) -sum(dnorm(p$u, 0, sd, log = TRUE)) - sum(dpois(y, exp(p$m + p$u[g]), log = TRUE))
+  by_log <- xla_fit(xla_objective(function(p) f(p, exp(p$s)), list(m = 0, u = numeric(6), s = 0), random = "u"))
+  positive <- xla_fit(xla_objective(function(p) f(p, p$s), list(m = 0, u = numeric(6), s = 1), random = "u",
+    constraints = list(s = xla_positive())
+  ))
+  expect_no_warning(ends <- confint(by_log, "s", method = "profile"))
+  expect_identical(ends[[1L]], -Inf)
+  expect_equal(unname(confint(positive, "s", method = "profile")[1L, ]), c(0, exp(ends[[2L]])), tolerance = 1e-4)
+  # A group with nothing but successes
+  logit <- xla_fit(xla_objective(function(p) {
+    -sum(dbinom(c(3, 5, 6), c(10, 10, 6), plogis(p$a + p$b * c(0, 0, 1)), log = TRUE))
+  }, list(a = 0, b = 0)))
+  expect_identical(confint(logit, "b", method = "profile")[[2L]], Inf)
+})

@@ -34,6 +34,47 @@ test_that("what is left of a vector is a vector, and one element that is named a
   expect_identical(turns(c(1, 2))$y, 2)
 })
 
+test_that("names of R's own vectors and matrices stay, and grow, where values are assigned", {
+  skip_without_plugin()
+  x <- c(a = 1.5, b = 2.5, c = 3.5)
+  functions <- list(
+    function(x) {
+      r <- c(a = 0, b = 0)
+      r["a"] <- x[1]
+      r["b"] <- x[2]
+      sum(r[c("b", "a")] * 1:2)
+    },
+    function(x) {
+      m <- matrix(NA, 2, 2, dimnames = list(NULL, c("p", "q")))
+      m[1, "p"] <- x[1]
+      m[, "q"] <- x[1:2]
+      m
+    },
+    function(x) {
+      r <- c()
+      r["a"] <- x[1]
+      r[["b"]] <- 2 * x[2]
+      r["a"] <- r["b"] + 1
+      list(r, r["a"], r[["b"]])
+    },
+    function(x) {
+      r <- c(1, 2)
+      r["c"] <- x[1]
+      x["z"] <- 5
+      list(r, r["c"], x["z"], x)
+    },
+    function(x) c(x[NA_integer_], x[c(1, NA)])
+  )
+  found <- xla_jit(function(x) lapply(functions, function(f) f(x)))(x)
+  expect_equal(unlist(found), unlist(lapply(functions, function(f) f(x))), ignore_attr = TRUE)
+  expect_no_warning(listed <- xla_jit(function(x) {
+    r <- list()
+    r["a"] <- x[1]
+    r
+  })(x))
+  expect_identical(listed, list(a = 1.5))
+})
+
 test_that("indices that are values are positions", {
   skip_without_plugin()
   data <- c(data, list(i = 3L, j = c(2L, 4L, 2L), p = cbind(c(1L, 2L), c(3L, 1L)), d = 2.9))

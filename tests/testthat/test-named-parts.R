@@ -110,3 +110,38 @@ test_that("starts, bounds and data go by their names, too", {
     xla_jit(function(x) hlo_dot(x, x, contract = list(a = 2, x = 1)))(x)
   })
 })
+
+test_that("lists of a vector's elements have its names, and so do parts of matrices", {
+  skip_without_plugin()
+  p <- c(mu = 1, sd = 2)
+  mu <- 100
+  functions <- list(
+    function(p) with(as.list(p), 4 - mu),
+    function(p) with(as.list(c(p, k = 3)), (4 - mu) * k),
+    function(p) do.call(function(sd, mu) sd^2 - mu, as.list(p)),
+    function(p) lapply(p, function(v) v * 2)$mu,
+    function(p) Map(function(v) v * 2, p)$sd,
+    function(p) mapply(function(v) v * 2, p, SIMPLIFY = FALSE)$sd,
+    function(p) sapply(p, function(v) v * 2, simplify = FALSE)$sd,
+    function(p) c(a = p[["mu"]] * 3, b = 4)["a"],
+    function(p) {
+      l <- as.list(p)
+      if (is.null(l$sd)) l$sd <- 1
+      4 / l$sd
+    }
+  )
+  found <- xla_jit(function(p) lapply(functions, function(f) f(p)))(p)
+  expect_equal(found, lapply(functions, function(f) unname(f(p))))
+  # Another order is another program.
+  f <- xla_jit(functions[[1L]])
+  expect_identical(f(p), 3)
+  expect_identical(f(p[2:1]), 3)
+  expect_equal(xla_grad(function(p) with(as.list(p), (4 - mu)^2 / sd))(p), c(-3, -2.25))
+  m <- matrix(c(1, 2, 3, 4), 2, dimnames = list(c("r", "s"), c("u", "v")))
+  parts <- list(
+    function(m) m[, c("v", "u")][, "u"], function(m) m[1, ]["v"], function(m) m["s", ]["u"], function(m) m[, 2]["s"],
+    function(m) m[-1, , drop = FALSE][, "u"]
+  )
+  found <- xla_jit(function(m) lapply(parts, function(f) f(m)))(m)
+  expect_equal(found, lapply(parts, function(f) unname(f(m))))
+})

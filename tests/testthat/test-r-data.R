@@ -334,3 +334,14 @@ test_that("diagonal matrices go through programs as sparse ones, elsewhere with 
     expect_identical(as_array(pjrt_buffer(x, "f64")), want)
   }
 })
+
+test_that("matrices of polynomials and splines are data", {
+  skip_without_plugin()
+  x <- sin(1:20)
+  for (basis in list(poly(x, 3), splines::bs(x, df = 5))) {
+    plain <- matrix(as.vector(basis), 20)
+    b <- seq_len(ncol(basis))
+    expect_equal(xla_jit(function(b) basis %*% b)(b), plain %*% b)
+    expect_equal(xla_jit(function(basis, b) crossprod(basis, basis %*% b))(basis, b), crossprod(plain) %*% b)
+  }
+})

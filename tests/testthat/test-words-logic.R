@@ -81,3 +81,26 @@ test_that("seq() of values has a length that is known", {
     xla_jit(function(a, b) xor(a, b))(1, 2)
   })
 })
+
+test_that("NA of a comparison is known in its parts, too", {
+  skip_without_plugin()
+  parts <- function(x) {
+    t <- x > 1
+    list(
+      ifelse(t[2:3], 1, 0), ifelse(rev(t), 1, 0), ifelse(c(t, x < 2), 1, 0), ifelse(xor(t, x > 2), 1, 0),
+      ifelse(t[c(3, 2, 2)], 1, 0), ifelse(t[-1], 1, 0)
+    )
+  }
+  x <- c(1, NA, 2)
+  expect_equal(xla_jit(parts)(x), lapply(parts(x), function(part) replace(part, is.na(part), NaN)))
+})
+
+test_that("nothing is appended to, and makes matrices without elements", {
+  skip_without_plugin()
+  f <- function(x) {
+    r <- c()
+    for (i in 1:2) r <- append(r, x)
+    list(r, append(x, NULL), vapply(1:3, function(i) x[0], numeric(0)), matrix(x[0], nrow = 0), matrix(x[0], ncol = 3))
+  }
+  expect_identical(xla_jit(f)(c(1, 2)), f(c(1, 2)))
+})
