@@ -32,18 +32,17 @@ converted_generic <- function(f, home) {
 refusing_methods <- function(methods, generic) {
   plain <- c("numeric", "integer", "logical", "complex", "matrix", "array")
   refusing <- list()
-  for (key in names(methods)) {
-    classes <- strsplit(key, "#", fixed = TRUE)[[1L]]
-    of_r <- which(vapply(classes, function(class) {
-      class != "ANY" && any(vapply(plain, methods::extends, NA, class2 = class))
-    }, NA))
-    for (subset in seq_len(2^length(of_r) - 1)) {
-      chosen <- of_r[bitwAnd(subset, 2^(seq_along(of_r) - 1L)) > 0L]
-      method <- methods[[key]]
-      if (!methods::is(method, "MethodDefinition")) next
+  of_r <- function(class) class != "ANY" && any(vapply(plain, methods::extends, NA, class2 = class))
+  for (method in Filter(function(method) methods::is(method, "MethodDefinition"), methods)) {
+    # Those that R has found inherited are for other classes than they are defined for.
+    classes <- as.character(method@target)
+    if (!identical(classes, as.character(method@defined))) next
+    places <- which(vapply(classes, of_r, NA))
+    for (subset in seq_len(2^length(places) - 1)) {
+      chosen <- places[bitwAnd(subset, 2^(seq_along(places) - 1L)) > 0L]
       body <- call(".xlaffi_refuse", generic, classes[[chosen[[1L]]]])
-      refuse <- as.function(c(formals(method@.Data), body), list2env(list(.xlaffi_refuse = refuse_method), parent = baseenv()))
-      method@.Data <- refuse
+      home <- list2env(list(.xlaffi_refuse = refuse_method), parent = baseenv())
+      method@.Data <- as.function(c(formals(method@.Data), body), home)
       refusing[[paste(replace(classes, chosen, "xlaffi_value"), collapse = "#")]] <- method
     }
   }

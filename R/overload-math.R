@@ -61,22 +61,22 @@ with_sign_of_zero <- function(y, x, falls = FALSE) {
   hlo_complex(hlo_real(y), selected(zero, if (falls) -hlo_imag(x) else hlo_imag(x), hlo_imag(y)))
 }
 
-math_member("exp", "inexact", function(x) {
-  own <- function(x) bind("exponential", list(x), x@dtype, x@shape)
-  if (!is_complex(x@dtype)) {
-    return(own(x))
+local({
+  own <- c(exp = "exponential", tanh = "tanh")
+  slopes <- list(exp = function(x, y) y, tanh = function(x, y) (1 - y) * (1 + y))
+  for (name in names(own)) {
+    math_member(name, "inexact", local({
+      name <- name
+      xla <- function(x) bind(own[[name]], list(x), x@dtype, x@shape)
+      function(x) {
+        if (!is_complex(x@dtype)) {
+          return(xla(x))
+        }
+        op <- slope_op(paste0("complex_", name), function(x) with_sign_of_zero(xla(x), x), slopes[[name]])
+        op(x)
+      }
+    }))
   }
-  op <- slope_op("complex_exp", function(x) with_sign_of_zero(own(x), x), function(x, y) y)
-  op(x)
-})
-
-math_member("tanh", "inexact", function(x) {
-  own <- function(x) bind("tanh", list(x), x@dtype, x@shape)
-  if (!is_complex(x@dtype)) {
-    return(own(x))
-  }
-  op <- slope_op("complex_tanh", function(x) with_sign_of_zero(own(x), x), function(x, y) (1 - y) * (1 + y))
-  op(x)
 })
 
 math_member("sqrt", "inexact", function(x) {
@@ -168,82 +168,66 @@ halves <- function(x) {
   root * 0.5 * root
 }
 
-# R's inverse functions take their values on branch cuts from other sides than C does, whatever the sign of a zero.
-on_cut <- function(part, other, limit = 1) (part == 0) & (abs(other) > limit)
+# Of complex numbers CHLO's functions, on branch cuts with R's values, which it takes from other sides than C does,
+# whatever the sign of a zero: where part `k` of x is 0 (1 the real one), and the other beyond 1, part `k` of y has
+# `sign` times the sign of that other part.
+complex_inverse <- function(name, k, sign, slope, falls = FALSE) {
+  slope_op(paste0("complex_", name), function(x) {
+    y <- with_sign_of_zero(chlo(name, x), x, falls)
+    from <- list(hlo_real(x), hlo_imag(x))
+    to <- list(hlo_real(y), hlo_imag(y))
+    along <- from[[3L - k]]
+    on_cut <- (from[[k]] == 0) & (abs(along) > 1)
+    to[[k]] <- hlo_select(on_cut, sign * zero_signed(along) * abs(to[[k]]), to[[k]])
+    hlo_complex(to[[1L]], to[[2L]])
+  }, slope)
+}
 
 # The slope on the side that the value is taken from: `inverse` is its inverse, as far as the sign goes.
 on_same_side <- function(slope, inverse) selected(hlo_real(slope * inverse) < 0, -slope, slope)
 
 math_member("asin", "inexact", function(x) {
-  if (is_complex(x@dtype)) complex_asin()(x) else hlo_atan2(x, sqrt((1 - x) * (1 + x)))
+  if (!is_complex(x@dtype)) {
+    return(hlo_atan2(x, sqrt((1 - x) * (1 + x))))
+  }
+  complex_inverse("asin", 2L, -1, function(x, y) on_same_side(1 / (sqrt(1 - x) * sqrt(1 + x)), cos(y)))(x)
 })
-
-complex_asin <- function() {
-  slope_op("complex_asin", function(x) {
-    y <- with_sign_of_zero(chlo("asin", x), x)
-    size <- abs(hlo_imag(y))
-    hlo_complex(
-      hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -zero_signed(hlo_real(x)) * size, hlo_imag(y))
-    )
-  }, function(x, y) on_same_side(1 / (sqrt(1 - x) * sqrt(1 + x)), cos(y)))
-}
 
 math_member("acos", "inexact", function(x) {
-  if (is_complex(x@dtype)) complex_acos()(x) else hlo_atan2(sqrt((1 - x) * (1 + x)), x)
+  if (is_complex(x@dtype)) complex_acos(x) else hlo_atan2(sqrt((1 - x) * (1 + x)), x)
 })
 
-complex_acos <- function() {
-  slope_op("complex_acos", function(x) {
-    y <- with_sign_of_zero(chlo("acos", x), x, falls = TRUE)
-    size <- abs(hlo_imag(y))
-    hlo_complex(
-      hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), zero_signed(hlo_real(x)) * size, hlo_imag(y))
-    )
-  }, function(x, y) on_same_side(-1 / (sqrt(1 - x) * sqrt(1 + x)), -sin(y)))
+complex_acos <- function(x) {
+  slope <- function(x, y) on_same_side(-1 / (sqrt(1 - x) * sqrt(1 + x)), -sin(y))
+  complex_inverse("acos", 2L, 1, slope, falls = TRUE)(x)
 }
 
-math_member("atan", "inexact", function(x) if (is_complex(x@dtype)) complex_atan()(x) else hlo_atan2(x, 1))
+math_member("atan", "inexact", function(x) {
+  if (!is_complex(x@dtype)) {
+    return(hlo_atan2(x, 1))
+  }
+  complex_inverse("atan", 1L, 1, function(x, y) 1 / ((1 - times_i(x)) * (1 + times_i(x))))(x)
+})
 
-complex_atan <- function() {
-  slope_op("complex_atan", function(x) {
-    y <- with_sign_of_zero(chlo("atan", x), x)
-    size <- abs(hlo_real(y))
-    hlo_complex(
-      hlo_select(on_cut(hlo_real(x), hlo_imag(x)), zero_signed(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
-    )
-  }, function(x, y) 1 / ((1 - times_i(x)) * (1 + times_i(x))))
-}
-
-math_member("asinh", "inexact", function(x) if (is_complex(x@dtype)) complex_asinh()(x) else chlo("asinh", x))
-
-complex_asinh <- function() {
-  slope_op("complex_asinh", function(x) {
-    y <- with_sign_of_zero(chlo("asinh", x), x)
-    size <- abs(hlo_real(y))
-    hlo_complex(
-      hlo_select(on_cut(hlo_real(x), hlo_imag(x)), zero_signed(hlo_imag(x)) * size, hlo_real(y)), hlo_imag(y)
-    )
-  }, function(x, y) on_same_side(1 / (sqrt(1 - times_i(x)) * sqrt(1 + times_i(x))), cosh(y)))
-}
+math_member("asinh", "inexact", function(x) {
+  if (!is_complex(x@dtype)) {
+    return(chlo("asinh", x))
+  }
+  slope <- function(x, y) on_same_side(1 / (sqrt(1 - times_i(x)) * sqrt(1 + times_i(x))), cosh(y))
+  complex_inverse("asinh", 1L, 1, slope)(x)
+})
 
 # Of complex numbers R's is 1i * acos(x), whose real part may be negative.
 math_member("acosh", "inexact", function(x) {
-  if (is_complex(x@dtype)) times_i(complex_acos()(x)) else chlo("acosh", x)
+  if (is_complex(x@dtype)) times_i(complex_acos(x)) else chlo("acosh", x)
 })
 
 math_member("atanh", "inexact", function(x) {
-  if (is_complex(x@dtype)) complex_atanh()(x) else (log1p(x) - log1p(-x)) / 2
+  if (!is_complex(x@dtype)) {
+    return((log1p(x) - log1p(-x)) / 2)
+  }
+  complex_inverse("atanh", 2L, -1, function(x, y) 1 / ((1 - x) * (1 + x)))(x)
 })
-
-complex_atanh <- function() {
-  slope_op("complex_atanh", function(x) {
-    y <- with_sign_of_zero(chlo("atanh", x), x)
-    size <- abs(hlo_imag(y))
-    hlo_complex(
-      hlo_real(y), hlo_select(on_cut(hlo_imag(x), hlo_real(x)), -zero_signed(hlo_real(x)) * size, hlo_imag(y))
-    )
-  }, function(x, y) 1 / ((1 - x) * (1 + x)))
-}
 
 # sin(pi x) and its kin are exact at multiples of 1/2: what is left of x is brought to -1/2 .. 1/2, without rounding.
 half_turns <- function(x) x - 2 * round(x / 2)

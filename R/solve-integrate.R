@@ -85,7 +85,6 @@ overload("hlo_integrate", "xlaffi", hlo_integrate, by = "own", topic = "Solvers"
 # order changes the sign.
 integral_range <- function(lower, upper) {
   infinite <- function(x, sign) !is_value(x) && is.numeric(x) && isTRUE(as.vector(x) == sign * Inf)
-  below <- infinite(lower, -1) || infinite(upper, -1)
   above <- infinite(lower, 1) || infinite(upper, 1)
   sign <- if (infinite(lower, 1) || infinite(upper, -1)) -1 else 1
   finite <- !c(infinite(lower, 1) || infinite(lower, -1), infinite(upper, 1) || infinite(upper, -1))

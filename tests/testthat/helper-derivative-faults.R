@@ -125,8 +125,14 @@ last_variants <- function(cases) {
   cases[!duplicated(words, fromLast = TRUE)]
 }
 
+# In a loop every second case: what differs there is the loop, not the word, and compiling it takes as long as all else.
 expect_modes_agree <- function(cases, size = 8L) {
-  faults <- lapply(in_groups(cases, size), mode_faults)
+  in_loops <- seq_along(cases) %% 2L == 1L
+  without_loop <- setdiff(names(second_modes), c("forward", "loop"))
+  faults <- c(
+    lapply(in_groups(cases[in_loops], size), mode_faults),
+    lapply(in_groups(cases[!in_loops], size), mode_faults, modes = without_loop)
+  )
   testthat::expect_identical(as.character(unlist(faults)), character())
 }
 

@@ -101,3 +101,16 @@ test_that("R's functions take values in methods of reference classes", {
     expect_identical(object$a, 9)
   }
 })
+
+test_that("methods for R's own classes are not passed over for those of any class", {
+  skip_without_plugin()
+  local_generic("xlaffi_both", users(function(a, b) standardGeneric("xlaffi_both")))
+  method <- function(class, f) setMethod("xlaffi_both", c(class, class), users(f), where = globalenv())
+  method("numeric", function(a, b) a + b)
+  method("ANY", function(a, b) a * 1000)
+  error <- error_of(xla_jit(users(function(x) xlaffi_both(x, 2)))(c(3, 1)))
+  expect_s3_class(error, "xlaffi_error_unimplemented")
+  expect_match(conditionMessage(error), 'xlaffi_both() has a method for "numeric"', fixed = TRUE)
+  expect_identical(xla_jit(users(function(x) xlaffi_both(x, "a")))(c(3, 1)), c(3000, 1000))
+  expect_identical(xla_jit(users(function(x) x * xlaffi_both(1, 2)))(c(3, 1)), c(9, 3))
+})
