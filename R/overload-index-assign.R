@@ -27,8 +27,11 @@
     x[[...]] <- value
     return(x)
   }
-  if (!is.character(given[[1L]])) given <- positions_of_assigned(x, given, call)
-  check_one_each(given, call)
+  # One name may be new.
+  if (!(length(given) == 1L && rlang::is_string(given[[1L]]))) {
+    given <- positions_of_assigned(x, given, call)
+    check_one_each(given, call)
+  }
   if (length(value) != 1L) {
     abort(sprintf("`x[[...]] <- value` replaces one element, but `value` has %.0f", length(value)),
       op = "[[<-", operand = "value", call = call

@@ -6,7 +6,7 @@
 # With `all` the blocks run as well that begin with skip_unless_all(). The files are run by several R processes at once
 # (TESTTHAT_CPUS; 3 where there are two cores, as some files wait more than they compute), each one file after the
 # other (tools/test-worker.R), those that took longest in the last run first. A process that ends within a file, and one
-# that needs more than XLAFFI_TEST_TIMEOUT seconds for it (600, with `all` 1200), is a failed test.
+# that needs more than XLAFFI_TEST_TIMEOUT seconds for it (600, with `all` 1800), is a failed test.
 #
 # Under CI=true a skip fails, but for those that no set-up could help: set-up installs what tests need.
 args <- commandArgs(trailingOnly = TRUE)
@@ -26,7 +26,7 @@ positive <- function(variable, default) {
 }
 cores <- parallel::detectCores()
 workers <- positive("TESTTHAT_CPUS", if (is.na(cores) || cores < 2) 1 else 3)
-limit <- positive("XLAFFI_TEST_TIMEOUT", if (run_all) 1200 else 600)
+limit <- positive("XLAFFI_TEST_TIMEOUT", if (run_all) 1800 else 600)
 
 # Snapshots are compared only where NOT_CRAN says so. What compilers make of programs and of ops is kept in target/, by
 # content, for the files that follow and for the next run.

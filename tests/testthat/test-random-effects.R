@@ -262,3 +262,16 @@ test_that("precision matrices among the data that are no precisions give NaN, th
   }
   expect_snapshot(update(objective, q = Matrix::Diagonal(3))$fn(0), error = TRUE, cran = TRUE)
 })
+
+test_that("effects may lie at positions that are computed of constants, without data", {
+  skip_without_plugin()
+  f <- function(p) {
+    between <- splinefun(0:3, p$u)(c(0.3, 1.2, 2.9))
+    -sum(dnorm(p$u, log = TRUE)) - sum(dnorm(between, exp(p$t), 1, log = TRUE))
+  }
+  start <- list(t = 0, u = c(0.5, 0.3, -0.2, 0.4))
+  alone <- xla_objective(f, start, random = "u")
+  with_data <- xla_objective(function(p, d) f(p) + 0 * d, start, d = 1, random = "u")
+  expect_equal(alone$fn(0.2), with_data$fn(0.2), tolerance = 1e-12)
+  expect_equal(alone$gr(0.2), with_data$gr(0.2), tolerance = 1e-12)
+})

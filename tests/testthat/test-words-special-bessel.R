@@ -97,3 +97,11 @@ test_that("bad input is named", {
   fixed <- xla_grad(function(p) besselK(p[1], xla_stop_gradient(p[2])))(c(2, 0.5))
   expect_near(fixed, c(-(besselK(2, 0.5) * 0.25 + besselK(2, 0.5)), 0))
 })
+
+test_that("exponential integrals have second derivatives at 0 in reverse mode", {
+  skip_without_plugin()
+  orders <- c(3, 4, 5, 0)
+  x <- c(0, 0, 0, 1.3)
+  second <- function(x) xla_grad(function(x) sum(xla_grad(function(x) sum(hlo_expint(x, orders)))(x)))(x)
+  expect_equal(second(x), c(Inf, 1, 0.5, exp(-1.3) * (1 / 1.3 + 2 / 1.3^2 + 2 / 1.3^3)))
+})
