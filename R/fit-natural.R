@@ -44,12 +44,10 @@ coefficient_table <- function(self) {
   names <- names(template_vector(form$template))
   if (is.null(names)) names <- sprintf("[%d]", seq_len(sum(lengths(leaves))))
   names <- split_names(names, lengths(leaves))
-  before <- cumsum(c(0L, form$sizes))
   count <- 0L
   rows <- lapply(seq_along(leaves), function(k) {
     size <- length(leaves[[k]])
-    at <- before[[k]] + seq_len(form$sizes[[k]])
-    if (!is.null(self$layout$at)) at <- self$layout$at[at]
+    at <- places_of(self, k)
     number <- rep(NA_integer_, size)
     if (!is.null(form$constraints[[k]])) {
       number <- count + seq_len(size)
@@ -66,6 +64,13 @@ coefficient_table <- function(self) {
   table[is.na(table$at) | !duplicated(table$at), ]
 }
 
+# The elements of the optimiser's vector that the parameter `k` is made of
+places_of <- function(self, k) {
+  sizes <- self$form$sizes
+  at <- sum(sizes[seq_len(k - 1L)]) + seq_len(sizes[[k]])
+  if (is.null(self$layout$at)) at else self$layout$at[at]
+}
+
 is_by_element <- function(constraint) is.null(constraint) || constraint$by_element
 
 # The elements of the optimiser's vector, in groups, whose common length the likelihood does not depend on
@@ -76,11 +81,9 @@ idle_groups <- function(fit) {
     return(list())
   }
   leaves <- tree_leaves(form$template)
-  before <- cumsum(c(0L, form$sizes))
   groups <- lapply(seq_along(leaves), function(k) {
     constraint <- form$constraints[[k]]
-    at <- before[[k]] + seq_len(form$sizes[[k]])
-    if (!is.null(self$layout$at)) at <- self$layout$at[at]
+    at <- places_of(self, k)
     idle <- if (!is.null(constraint)) lapply(constraint$idle(r_shape(leaves[[k]])), function(group) at[group])
     Filter(function(group) !anyNA(group) && all(group <= self$size), unname(idle))
   })

@@ -3,12 +3,7 @@
 overload_mapply <- function(FUN, ..., MoreArgs = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
   call <- method_call("mapply")
   answer <- side_by_side(called_function(FUN), list(...), MoreArgs, isTRUE(USE.NAMES), "mapply()", call)
-  answer <- if (isFALSE(SIMPLIFY)) {
-    as_elements(answer)
-  } else {
-    simplified(answer, identical(SIMPLIFY, "array"), "mapply()", call)
-  }
-  if (is_branch(answer) && isTRUE(USE.NAMES) && ...length()) named_as(answer, ..1) else answer
+  simplified_or_named(answer, SIMPLIFY, USE.NAMES, if (...length()) ..1, "mapply()", call)
 }
 
 overload_map <- function(f, ...) {

@@ -113,11 +113,17 @@ overload_sapply <- function(X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE) {
   if (isTRUE(USE.NAMES) && is.character(X) && is.null(names(answer))) {
     names(answer) <- X
   }
-  if (isFALSE(simplify)) {
-    return(if (isTRUE(USE.NAMES)) named_as(as_elements(answer), X) else as_elements(answer))
+  simplified_or_named(answer, simplify, USE.NAMES, X, "sapply()", call)
+}
+
+# What sapply() and mapply() make of the answers for the elements of `first`: a list has its names.
+simplified_or_named <- function(answer, simplify, use_names, first, shown, call) {
+  answer <- if (isFALSE(simplify)) {
+    as_elements(answer)
+  } else {
+    simplified(answer, identical(simplify, "array"), shown, call)
   }
-  answer <- simplified(answer, identical(simplify, "array"), "sapply()", call)
-  if (is_branch(answer) && isTRUE(USE.NAMES)) named_as(answer, X) else answer
+  if (is_branch(answer) && isTRUE(use_names)) named_as(answer, first) else answer
 }
 
 # Results of one length as a vector, a matrix with a column for each, or an array; else the list.

@@ -43,7 +43,7 @@ labels_at <- function(x, given) {
     if (is.null(names) || is.null(index)) {
       names
     } else if (!is_value(index)) {
-      names(stats::setNames(seq_along(names), names)[index])
+      names_at(names, index)
     }
   }, labels, given)
 }

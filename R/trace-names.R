@@ -77,9 +77,11 @@ taken_labels <- function(x, y, index) {
   if (!known) {
     return(y)
   }
-  taken <- stats::setNames(seq_along(labels[[1L]]), labels[[1L]])[index]
-  labelled(y, list(names(taken)))
+  labelled(y, list(names_at(labels[[1L]], index)))
 }
+
+# As R takes names along with elements
+names_at <- function(names, index) names(stats::setNames(seq_along(names), names)[index])
 
 overload_names_set <- function(x, value) {
   call <- quote(`names<-`(x, value))
