@@ -40,7 +40,7 @@ fn ordinary(order: f64, x: f64) -> (f64, f64) {
         return both;
     }
     // Up to the argument both solutions of the recurrence are of one size.
-    let mu = order.fract();
+    let mu = order - order.floor();
     if order < x.min(f64::from(MOST)) {
         if let (Some(first), Some(next)) = (far_out(mu, x), far_out(mu + 1.0, x)) {
             let up = |value, next| upwards(mu, x, (value, next), order - mu, -1.0).narrow();
