@@ -189,9 +189,10 @@ xla_hessian <- function(f, sparse = FALSE) {
 # `f` at `primals`, under new names, with respect to which derivatives are taken.
 evaluated <- function(f, primals, named = TRUE) {
   roots <- lapply(tree_leaves(primals), alias_of)
+  first <- trace_state$node_count + 1
   arguments <- as_arguments(tree_fill(primals, roots))
   tree <- differentiated(function() call_written(f, if (named) arguments else unname(arguments)))
-  outputs <- lapply(tree_leaves(tree), as_value, "f", call = NULL)
+  outputs <- with_loops(lapply(tree_leaves(tree), as_value, "f", call = NULL), first)
   list(roots = roots, outputs = outputs, value = tree_fill(tree, outputs))
 }
 

@@ -18,13 +18,14 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   tree <- NULL
   seed <- random_state()
   region <- trace_region(function(params) {
+    first <- trace_state$node_count + 1
     params <- if (length(params)) Map(labelled, params, labels) else params
     tree <<- tree_map(hooks$with_written_calls(call_written(f, tree_fill(arguments, params))), program_data)
     if (!is.null(trace_state$undecided)) stop(trace_state$undecided)
     check_no_draws(seed)
     results <- lapply(tree_leaves(tree), result_value)
     check_no_tokens(results, "the function returns a token, which a program cannot give back")
-    results
+    hooks$with_loops(results, first)
   }, tree_leaves(arguments))
   list(
     region = region, results = tree_fill(tree, lapply(region$results, type_of)), mesh = trace_state$mesh,

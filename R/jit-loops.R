@@ -1,0 +1,167 @@
+# Loops of R's own. A `for` loop of R's writes its turns into the graph one after the other: a model of a few hundred
+# observations becomes many thousand nodes, and what compiles them takes time that grows faster than their number. Here
+# rows of equal turns are found in a graph and written once, as a loop of the program (prim-scan.R), whose derivatives
+# are such loops again. Turns are equal if they have the same nodes in the same order, and each operand is in all of
+# them the same value, or that of the node as many places before; numbers, and windows of what comes from outside, may
+# differ from turn to turn. jit-loop-turns.R writes the loop.
+
+# Graphs with fewer nodes stay as they are, and so do rows of turns with fewer nodes altogether, or of fewer turns.
+# Likelihoods of GARCH(1, 1), gradient and all (2 cores, jaxlib 0.10.2): with 500 observations 0.2 s to compile and
+# 0.15 ms to run as a loop, 8.5 s and 3.9 ms turn by turn.
+least_graph <- 512L
+least_turns <- 8L
+
+# Nodes that take more values than that are no part of a row.
+most_operands <- 12L
+
+# Rows of one graph that become loops
+most_rows <- 16L
+
+# The same values by a graph with loops for rows of equal turns. Nodes before the one with the number `first` stay.
+hooks$with_loops <- with_loops <- function(values, first) {
+  if (trace_state$node_count - first < least_graph || !is.null(trace_state$mesh) || has_effects()) {
+    return(values)
+  }
+  given <- values
+  done <- numeric()
+  for (i in seq_len(most_rows)) {
+    nodes <- nodes_behind(nodes_of(values), replay_edges, first)
+    if (length(nodes) < least_graph) {
+      break
+    }
+    table <- turn_table(nodes, first, done)
+    row <- longest_turns(table)
+    if (is.null(row)) {
+      break
+    }
+    written <- hooks$turns_as_loop(values, table, row, first)
+    if (is.null(written)) done <- c(done, node_ids(nodes[row$from + seq_len(row$length) - 1L])) else values <- written
+  }
+  Map(function(new, old) labelled(new, attr(old, "labels")), values, given)
+}
+
+has_effects <- function() length(trace_state$traces[[length(trace_state$traces)]]) > 0L
+
+# What rows are found by: of each node a number for its kind, 0 for one that is no part of a row, one for where a slice
+# begins, and its operands: `ids` the nodes that these are results of, `indices` the places among their results, `back`
+# how many nodes before. `left_out`: numbers of nodes that are no part of a row.
+turn_table <- function(nodes, first, left_out = numeric()) {
+  ids <- node_ids(nodes)
+  last <- max(ids)
+  place <- integer(last - first + 1)
+  place[ids - first + 1] <- seq_along(nodes)
+  kinds <- starts <- integer(length(nodes))
+  known <- utils::hashtab()
+  numbered <- function(key) {
+    number <- utils::gethash(known, key)
+    if (is.null(number)) utils::sethash(known, key, number <- utils::numhash(known) + 1L)
+    number
+  }
+  ops <- list()
+  operands <- lapply(nodes, turn_operands)
+  left_out <- ids %in% left_out
+  for (i in seq_along(nodes)) {
+    node <- nodes[[i]]
+    if (left_out[[i]] || !may_repeat(node) || length(operands[[i]]) > most_operands) {
+      next
+    }
+    params <- node$params
+    if (node$op == "op") {
+      at <- Position(function(op) identical(op, params$op), ops)
+      if (is.na(at)) ops[[at <- length(ops) + 1L]] <- params$op
+      none <- function(value) 0
+      params <- list(at, params$arguments, map_values(params$results, none), map_values(params$residuals, none))
+    } else if (node$op == "slice") {
+      starts[[i]] <- numbered(params$start)
+      params <- params$step
+    } else if (node$op == "constant") {
+      params <- list(class(params$data), length(params$data))
+    }
+    kinds[[i]] <- numbered(list(node$op, lapply(node$types, function(type) c(type@dtype, type@shape)), params))
+  }
+  column <- function(j, what) vapply(operands, function(x) if (j <= length(x)) what(x[[j]]) else 0, 0)
+  columns <- seq_len(min(max(lengths(operands)), most_operands))
+  ids_of <- lapply(columns, column, function(value) value@node$id)
+  back <- lapply(ids_of, function(x) {
+    at <- integer(length(x))
+    at[x >= first] <- place[x[x >= first] - first + 1]
+    ifelse(at > 0L, seq_along(x) - at, 0L)
+  })
+  list(
+    nodes = nodes, kinds = kinds, starts = starts, operands = operands, ids = ids_of,
+    place = function(value) if (value@node$id < first) 0L else place[[value@node$id - first + 1]],
+    indices = lapply(columns, column, function(value) value@index), back = back
+  )
+}
+
+turn_operands <- function(node) if (node$op == "op") replay_edges(node) else node$inputs
+
+# Nodes with regions, or with functions that may belong to one turn, are no part of a row; nor is what counts calls.
+may_repeat <- function(node) {
+  if (node$op == "op") {
+    return(TRUE)
+  }
+  !node$op %in% c("parameter", "linear") && !length(inner_regions(node)) && !isTRUE(node$params$has_side_effect) &&
+    !any_token(node$types) && !any(vapply(node$params, is.function, NA)) &&
+    !(node$op == "constant" && is.object(node$params$data))
+}
+
+# The longest row of equal turns: where it begins (`from`), how many nodes a turn has (`period`), how many turns there
+# are, and all of its nodes (`length`); NULL if none is long enough.
+longest_turns <- function(table) {
+  count <- length(table$kinds)
+  best <- NULL
+  for (period in seq_len(count %/% least_turns)) {
+    # Several turns in one are no better.
+    least <- max(least_graph, least_turns * period, 1.25 * best$length) - period
+    now <- seq_len(count - period)
+    same <- table$kinds[now] == table$kinds[now + period] & table$kinds[now] > 0L
+    if (sum(same) < least || longest_stretch(same)[[2L]] < least) {
+      next
+    }
+    found <- longest_stretch(same & same_operands(table, now, now + period))
+    row <- turns_from(table, found[[1L]], found[[2L]] + period, period)
+    if (!is.null(row) && row$length > least + period) best <- row
+  }
+  best
+}
+
+# Where the longest stretch of TRUE begins, and its length
+longest_stretch <- function(x) {
+  runs <- rle(x)
+  runs$lengths[!runs$values] <- 0L
+  at <- which.max(runs$lengths)
+  c(sum(rle(x)$lengths[seq_len(at - 1L)]) + 1L, runs$lengths[[at]])
+}
+
+# Whether the operands of the nodes at `now` and `then` are the same values, or as many nodes before
+same_operands <- function(table, now, then) {
+  same <- table$starts[now] == table$starts[then] | table$ids[[1L]][now] == table$ids[[1L]][then]
+  for (j in seq_along(table$ids)) {
+    one <- table$ids[[j]][now] == table$ids[[j]][then]
+    moved <- table$back[[j]][now] == table$back[[j]][then] & table$back[[j]][now] > 0L
+    same <- same & (one | moved) & table$indices[[j]][now] == table$indices[[j]][then]
+  }
+  same
+}
+
+# Whole turns within a stretch of `length` nodes from `from` on. What all turns take is computed before them.
+turns_from <- function(table, from, length, period) {
+  repeat {
+    turns <- length %/% period
+    if (turns < least_turns || turns * period < least_graph) {
+      return()
+    }
+    now <- seq.int(from, length.out = (turns - 1L) * period)
+    late <- 0L
+    for (j in seq_along(table$ids)) {
+      one <- table$ids[[j]][now] == table$ids[[j]][now + period] & table$back[[j]][now] > 0L
+      late <- max(late, (now - table$back[[j]][now])[one])
+    }
+    if (late < from) {
+      return(list(from = from, period = period, turns = turns, length = turns * period))
+    }
+    length <- length - (late + 1L - from)
+    from <- late + 1L
+  }
+}
