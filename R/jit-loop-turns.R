@@ -279,7 +279,13 @@ loop_of_turns <- function(table, row, plan, used, first) {
     next_carry[earlier] <- carry[which(earlier) - 1L]
     list(carry = next_carry, ys = beyond(now, sum(!earlier)))
   }
-  found <- scan_node(body, lapply(plan$carried, function(one) one$start), stacks, row$turns)
+  found <- if (length(carried) || !length(stacks)) {
+    scan_node(body, lapply(plan$carried, function(one) one$start), stacks, row$turns)
+  } else {
+    # Turns that take nothing of one another are computed side by side.
+    batch <- batch_leaves(function(x) body(list(), x)$ys, stacks, rep(TRUE, length(stacks)), row$turns)
+    all_in_front(batch$values, batch$mapped, row$turns)
+  }
   ys <- beyond(found, length(carried))
   to <- lapply(used$within, function(one) {
     at <- match(key(one), vapply(plan$carried, key, ""))

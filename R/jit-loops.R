@@ -5,11 +5,17 @@
 # them the same value, or that of the node as many places before; numbers, and windows of what comes from outside, may
 # differ from turn to turn. jit-loop-turns.R writes the loop.
 
-# Graphs with fewer nodes stay as they are, and so do rows of turns with fewer nodes altogether, or of fewer turns.
-# Likelihoods of GARCH(1, 1), gradient and all (2 cores, jaxlib 0.10.2): with 500 observations 0.2 s to compile and
-# 0.15 ms to run as a loop, 8.5 s and 3.9 ms turn by turn.
-least_graph <- 512L
-least_turns <- 8L
+# Rows of fewer nodes or turns stay as they are, and so do graphs with fewer nodes. Gradients (2 cores, jaxlib 0.10.2) of
+# 8 turns with 60 nodes, a Kalman filter, are compiled in 0.3 s as a loop and in 0.9 s turn by turn, and take the same
+# time; those of 500 turns with 9 nodes, GARCH(1, 1), in 0.2 s and 8.5 s, and take 0.1 ms and 3.9 ms. Where turns are a
+# choice between two results, XLA's time doubles with each.
+least_repeated <- 64L
+least_turns <- 6L
+
+# Short turns, such as the steps of a polynomial, and large arrays are quick where XLA puts their operations together:
+# with these a row has so many nodes at least.
+short_turn <- 5L
+least_of_others <- 512L
 
 # Nodes that take more values than that are no part of a row.
 most_operands <- 12L
@@ -19,14 +25,14 @@ most_rows <- 16L
 
 # The same values by a graph with loops for rows of equal turns. Nodes before the one with the number `first` stay.
 hooks$with_loops <- with_loops <- function(values, first) {
-  if (trace_state$node_count - first < least_graph || !is.null(trace_state$mesh) || has_effects()) {
+  if (trace_state$node_count - first < least_repeated || !is.null(trace_state$mesh) || has_effects()) {
     return(values)
   }
   given <- values
   done <- numeric()
   for (i in seq_len(most_rows)) {
     nodes <- nodes_behind(nodes_of(values), replay_edges, first)
-    if (length(nodes) < least_graph) {
+    if (length(nodes) < least_repeated) {
       break
     }
     table <- turn_table(nodes, first, done)
@@ -113,17 +119,28 @@ longest_turns <- function(table) {
   best <- NULL
   for (period in seq_len(count %/% least_turns)) {
     # Several turns in one are no better.
-    least <- max(least_graph, least_turns * period, 1.25 * best$length) - period
+    shortest <- if (period <= short_turn) least_of_others else least_repeated
+    least <- max(shortest, least_turns * period, 1.25 * best$length) - period
     now <- seq_len(count - period)
     same <- table$kinds[now] == table$kinds[now + period] & table$kinds[now] > 0L
     if (sum(same) < least || longest_stretch(same)[[2L]] < least) {
       next
     }
     found <- longest_stretch(same & same_operands(table, now, now + period))
+    if (found[[2L]] < least) {
+      next
+    }
     row <- turns_from(table, found[[1L]], found[[2L]] + period, period)
-    if (!is.null(row) && row$length > least + period) best <- row
+    if (!is.null(row) && row$length >= least + period && (row$length >= least_of_others || has_small_turns(table, row))) {
+      best <- row
+    }
   }
   best
+}
+
+has_small_turns <- function(table, row) {
+  turn <- table$nodes[seq.int(row$from, length.out = row$period)]
+  all(vapply(turn, function(node) all(vapply(node$types, function(type) prod(type@shape) <= most_small, NA)), NA))
 }
 
 # Where the longest stretch of TRUE begins, and its length
@@ -149,7 +166,7 @@ same_operands <- function(table, now, then) {
 turns_from <- function(table, from, length, period) {
   repeat {
     turns <- length %/% period
-    if (turns < least_turns || turns * period < least_graph) {
+    if (turns < least_turns || turns * period < least_repeated) {
       return()
     }
     now <- seq.int(from, length.out = (turns - 1L) * period)

@@ -37,6 +37,14 @@ sliced <- function(x, start, end, step = rep(1L, length(start))) {
       return(labelled(sliced(window$x, window$start, window$end, step), NULL))
     }
   }
+  if (x@node$op == "slice") {
+    # A part of a part
+    p <- x@node$params
+    start <- p$start + (start - 1L) * p$step
+    step <- step * p$step
+    end <- start + pmax(shape - 1L, 0L) * step - (shape == 0L)
+    return(sliced(x@node$inputs[[1L]], start, end, step))
+  }
   bind("slice", list(x), x@dtype, shape, list(start = start, end = end, step = step))
 }
 
