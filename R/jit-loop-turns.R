@@ -95,8 +95,8 @@ carried_before <- function(table, row, carried) {
       list(k = first$k, index = first$index, ago = ago, value = value, start = new_value(node, first$index))
     })
   })
-  chains <- unlist(unname(chains), recursive = FALSE)
-  if (!any(vapply(chains, is.null, NA))) chains
+  chains <- do.call(c, unname(chains))
+  if (!any(vapply(chains, is.null, NA))) as.list(chains)
 }
 
 # A function that gives the stack of what the nodes at place `k` hold, where they are numbers or windows that differ;

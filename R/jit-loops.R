@@ -73,7 +73,7 @@ turn_table <- function(nodes, first, left_out = numeric()) {
     }
     params <- node$params
     if (node$op == "op") {
-      at <- Position(function(op) identical(op, params$op), ops)
+      at <- Position(function(op) same_rules(op, params$op), ops)
       if (is.na(at)) ops[[at <- length(ops) + 1L]] <- params$op
       none <- function(value) 0
       params <- list(at, params$arguments, map_values(params$results, none), map_values(params$residuals, none))
@@ -110,6 +110,48 @@ may_repeat <- function(node) {
   !node$op %in% c("parameter", "linear") && !length(inner_regions(node)) && !isTRUE(node$params$has_side_effect) &&
     !any_token(node$types) && !any(vapply(node$params, is.function, NA)) &&
     !(node$op == "constant" && is.object(node$params$data))
+}
+
+# Whether two ops, or what belongs to them, do the same: functions of this package may be made anew for each call, with
+# the same code, and the same variables as far as their code names these.
+same_rules <- function(x, y, deep = 0L) {
+  if (identical(x, y)) {
+    return(TRUE)
+  }
+  if (deep > 20L) {
+    return(FALSE)
+  }
+  if (is.list(x) && is.list(y)) {
+    same <- identical(attributes(x), attributes(y)) && length(x) == length(y)
+    return(same && all(vapply(seq_along(x), function(i) same_rules(x[[i]], y[[i]], deep + 1L), NA)))
+  }
+  if (!is.function(x) || !is.function(y) || is.primitive(x) || is.primitive(y)) {
+    return(FALSE)
+  }
+  own <- topenv()
+  from <- list(environment(x), environment(y))
+  names <- setdiff(c(all.names(body(x)), unlist(lapply(formals(x), all.names))), names(formals(x)))
+  if (!identical(body(x), body(y)) || !identical(formals(x), formals(y)) ||
+    !all(vapply(from, function(env) identical(topenv(env), own), NA))) {
+    return(FALSE)
+  }
+  while (!identical(from[[1L]], from[[2L]])) {
+    if (any(vapply(from, identical, NA, own))) {
+      return(FALSE)
+    }
+    there <- lapply(from, function(env) intersect(names, ls(env, all.names = TRUE, sorted = FALSE)))
+    if (!setequal(there[[1L]], there[[2L]])) {
+      return(FALSE)
+    }
+    for (name in there[[1L]]) {
+      if (!same_rules(get(name, from[[1L]]), get(name, from[[2L]]), deep + 1L)) {
+        return(FALSE)
+      }
+    }
+    names <- setdiff(names, there[[1L]])
+    from <- lapply(from, parent.env)
+  }
+  TRUE
 }
 
 # The longest row of equal turns: where it begins (`from`), how many nodes a turn has (`period`), how many turns there
