@@ -8,9 +8,10 @@ batch_leaves <- function(f, leaves, mapped, size) {
   none <- NULL
   region <- trace_region(function(params) {
     leaves[mapped] <- params
+    first <- trace_state$node_count + 1
     results <- f(leaves)
     none <<- vapply(results, is.null, NA)
-    results[!none]
+    hooks$with_loops(results[!none], first)
   }, lapply(leaves[mapped], element_type))
   known <- new_table()
   for (i in seq_along(region$params)) {

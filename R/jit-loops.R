@@ -20,8 +20,16 @@ least_of_others <- 512L
 # Nodes that take more values than that are no part of a row.
 most_operands <- 12L
 
+# How many ops before it one is compared with
+most_ops <- 64L
+
 # Rows of one graph that become loops
 most_rows <- 16L
+
+# How often a node of one kind comes within a turn for which its distances tell how long turns are, and how many lengths
+# are tried
+most_in_turn <- 8L
+most_periods <- 64L
 
 # The same values by a graph with loops for rows of equal turns. Nodes before the one with the number `first` stay.
 hooks$with_loops <- with_loops <- function(values, first) {
@@ -29,19 +37,23 @@ hooks$with_loops <- with_loops <- function(values, first) {
     return(values)
   }
   given <- values
-  done <- numeric()
+  table <- NULL
   for (i in seq_len(most_rows)) {
-    nodes <- nodes_behind(nodes_of(values), replay_edges, first)
-    if (length(nodes) < least_repeated) {
-      break
+    if (is.null(table)) {
+      nodes <- nodes_behind(nodes_of(values), replay_edges, first)
+      table <- if (length(nodes) >= least_repeated) turn_table(nodes, first)
     }
-    table <- turn_table(nodes, first, done)
-    row <- longest_turns(table)
+    row <- if (!is.null(table)) longest_turns(table)
     if (is.null(row)) {
       break
     }
     written <- hooks$turns_as_loop(values, table, row, first)
-    if (is.null(written)) done <- c(done, node_ids(nodes[row$from + seq_len(row$length) - 1L])) else values <- written
+    if (is.null(written)) {
+      table$kinds[seq.int(row$from, length.out = row$length)] <- 0L
+    } else {
+      values <- written
+      table <- NULL
+    }
   }
   Map(function(new, old) labelled(new, attr(old, "labels")), values, given)
 }
@@ -50,8 +62,8 @@ has_effects <- function() length(trace_state$traces[[length(trace_state$traces)]
 
 # What rows are found by: of each node a number for its kind, 0 for one that is no part of a row, one for where a slice
 # begins, and its operands: `ids` the nodes that these are results of, `indices` the places among their results, `back`
-# how many nodes before. `left_out`: numbers of nodes that are no part of a row.
-turn_table <- function(nodes, first, left_out = numeric()) {
+# how many nodes before.
+turn_table <- function(nodes, first) {
   ids <- node_ids(nodes)
   last <- max(ids)
   place <- integer(last - first + 1)
@@ -65,16 +77,16 @@ turn_table <- function(nodes, first, left_out = numeric()) {
   }
   ops <- list()
   operands <- lapply(nodes, turn_operands)
-  left_out <- ids %in% left_out
   for (i in seq_along(nodes)) {
     node <- nodes[[i]]
-    if (left_out[[i]] || !may_repeat(node) || length(operands[[i]]) > most_operands) {
+    if (!may_repeat(node) || length(operands[[i]]) > most_operands) {
       next
     }
     params <- node$params
     if (node$op == "op") {
-      at <- Position(function(op) same_rules(op, params$op), ops)
-      if (is.na(at)) ops[[at <- length(ops) + 1L]] <- params$op
+      recent <- seq_along(ops) > length(ops) - most_ops
+      at <- which(recent)[vapply(ops[recent], same_rules, NA, params$op)]
+      if (!length(at)) ops[[at <- length(ops) + 1L]] <- params$op
       none <- function(value) 0
       params <- list(at, params$arguments, map_values(params$results, none), map_values(params$residuals, none))
     } else if (node$op == "slice") {
@@ -159,7 +171,7 @@ same_rules <- function(x, y, deep = 0L) {
 longest_turns <- function(table) {
   count <- length(table$kinds)
   best <- NULL
-  for (period in seq_len(count %/% least_turns)) {
+  for (period in likely_periods(table$kinds)) {
     # Several turns in one are no better.
     shortest <- if (period <= short_turn) least_of_others else least_repeated
     least <- max(shortest, least_turns * period, 1.25 * best$length) - period
@@ -178,6 +190,22 @@ longest_turns <- function(table) {
     }
   }
   best
+}
+
+# Lengths that turns may have, by the distances of places where four nodes of the same kinds come one after the other
+likely_periods <- function(kinds) {
+  groups <- kinds
+  for (ahead in 1:2) {
+    pair <- groups * (max(groups) + 1) + c(groups[-seq_len(ahead)], rep(0, ahead))
+    groups <- match(pair, unique(pair))
+  }
+  places <- split(seq_along(groups), groups)
+  distances <- unlist(lapply(places, function(at) {
+    unlist(lapply(seq_len(min(most_in_turn, length(at) - 1L)), function(lag) diff(at, lag)))
+  }))
+  counts <- tabulate(distances)
+  periods <- which(counts > 0L & seq_along(counts) <= length(kinds) %/% least_turns)
+  sort(utils::head(periods[order(-counts[periods])], most_periods))
 }
 
 has_small_turns <- function(table, row) {
