@@ -8,6 +8,7 @@ hooks$turns_as_loop <- function(values, table, row, first) {
   while (is.character(plan) && plan == "begin later") {
     row$from <- row$from + row$period
     row$turns <- row$turns - 1L
+    row$length <- row$length - row$period
     if (row$turns < least_turns) {
       return()
     }
@@ -49,7 +50,10 @@ turns_plan <- function(table, row) {
       ids <- table$ids[[j]][at]
       back <- table$back[[j]][at]
       if (all(ids == ids[[1L]]) && (back[[1L]] == 0L || back[[1L]] >= k)) {
-        if (back[[1L]] == 0L || at[[1L]] - back[[1L]] < row$from) outside <- c(outside, list(value)) else return("no loop")
+        if (back[[1L]] > 0L && at[[1L]] - back[[1L]] >= row$from) {
+          return("no loop")
+        }
+        outside <- c(outside, list(value))
         next
       }
       if (any(back != back[[1L]]) || back[[1L]] == 0L) {
@@ -112,7 +116,10 @@ turn_stack <- function(table, row, k) {
     starts <- vapply(turn_nodes(table, row, k), function(node) node$params$start, node$params$start)
     starts <- matrix(starts, ncol = row$turns)
     if (any(starts != starts[, 1L])) {
-      return(function() stacked_windows(node$inputs[[1L]], starts, node$types[[1L]]@shape, node$params$step))
+      keys <- vapply(turn_nodes(table, row, k), function(node) value_key(node$inputs[[1L]]), "")
+      return(function() {
+        if (all(keys == keys[[1L]])) stacked_windows(node$inputs[[1L]], starts, node$types[[1L]]@shape, node$params$step)
+      })
     }
   }
 }
@@ -203,7 +210,7 @@ places_together <- function(nodes) {
 }
 
 # The array `x` with the updates of `nodes`, which are the rows of a stack
-put_together <- function(x, nodes, stack) {
+with_rows_put <- function(x, nodes, stack) {
   places <- places_together(nodes)
   sizes <- stack@shape[-1L]
   if (!is.null(places$at)) {
@@ -289,13 +296,19 @@ loop_of_turns <- function(table, row, plan, used, first) {
   ys <- beyond(found, length(carried))
   to <- lapply(used$within, function(one) {
     at <- match(key(one), vapply(plan$carried, key, ""))
-    if (one$turn == row$turns && !is.na(at)) found[[at]] else row_of(ys[[match(key(one), vapply(stacked, key, ""))]], one$turn)
+    if (one$turn == row$turns && !is.na(at)) {
+      found[[at]]
+    } else {
+      row_of(ys[[match(key(one), vapply(stacked, key, ""))]], one$turn)
+    }
   })
   arrays <- Map(function(k, stack) {
-    put_together(turn_node(table, row, k, 1L)$inputs[[1L]], turn_nodes(table, row, k), stack)
+    with_rows_put(turn_node(table, row, k, 1L)$inputs[[1L]], turn_nodes(table, row, k), stack)
   }, used$sums, beyond(ys, length(stacked)))
   list(
-    from = c(lapply(used$within, function(one) one$value), lapply(used$sums, function(k) new_value(turn_node(table, row, k)))),
+    from = c(
+      lapply(used$within, function(one) one$value), lapply(used$sums, function(k) new_value(turn_node(table, row, k)))
+    ),
     to = c(to, arrays)
   )
 }

@@ -12,10 +12,11 @@
 least_repeated <- 64L
 least_turns <- 6L
 
-# Short turns, such as the steps of a polynomial, and large arrays are quick where XLA puts their operations together:
-# with these a row has so many nodes at least.
+# Short turns, such as the steps of a polynomial, and turns with large arrays are quick where XLA puts their operations
+# together: with these a row has so many nodes at least.
 short_turn <- 5L
-least_of_others <- 512L
+least_of_short <- 512L
+least_of_large <- 2048L
 
 # Nodes that take more values than that are no part of a row.
 most_operands <- 12L
@@ -58,7 +59,10 @@ hooks$with_loops <- with_loops <- function(values, first) {
   Map(function(new, old) labelled(new, attr(old, "labels")), values, given)
 }
 
-has_effects <- function() length(trace_state$traces[[length(trace_state$traces)]]) > 0L
+has_effects <- function() {
+  depth <- length(trace_state$traces)
+  depth == 0L || length(trace_state$traces[[depth]]) > 0L
+}
 
 # What rows are found by: of each node a number for its kind, 0 for one that is no part of a row, one for where a slice
 # begins, and its operands: `ids` the nodes that these are results of, `indices` the places among their results, `back`
@@ -173,7 +177,7 @@ longest_turns <- function(table) {
   best <- NULL
   for (period in likely_periods(table$kinds)) {
     # Several turns in one are no better.
-    shortest <- if (period <= short_turn) least_of_others else least_repeated
+    shortest <- if (period <= short_turn) least_of_short else least_repeated
     least <- max(shortest, least_turns * period, 1.25 * best$length) - period
     now <- seq_len(count - period)
     same <- table$kinds[now] == table$kinds[now + period] & table$kinds[now] > 0L
@@ -185,9 +189,10 @@ longest_turns <- function(table) {
       next
     }
     row <- turns_from(table, found[[1L]], found[[2L]] + period, period)
-    if (!is.null(row) && row$length >= least + period && (row$length >= least_of_others || has_small_turns(table, row))) {
-      best <- row
+    if (is.null(row) || row$length < least + period) {
+      next
     }
+    if (row$length >= least_of_large || has_small_turns(table, row)) best <- row
   }
   best
 }
@@ -203,7 +208,7 @@ likely_periods <- function(kinds) {
   distances <- unlist(lapply(places, function(at) {
     unlist(lapply(seq_len(min(most_in_turn, length(at) - 1L)), function(lag) diff(at, lag)))
   }))
-  counts <- tabulate(distances)
+  counts <- tabulate(as.integer(distances))
   periods <- which(counts > 0L & seq_along(counts) <= length(kinds) %/% least_turns)
   sort(utils::head(periods[order(-counts[periods])], most_periods))
 }

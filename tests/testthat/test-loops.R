@@ -1,0 +1,275 @@
+# Loops of R's, found in the graph: how many loops a program has, values beside R's, and derivatives and batches beside
+# those of the same program turn by turn.
+
+turn_by_turn <- function(code) {
+  hooks <- get("hooks", asNamespace("xlaffi"))
+  found <- hooks$with_loops
+  withr::defer(hooks$with_loops <- found)
+  hooks$with_loops <- function(values, first) values
+  local_binding("with_loops", hooks$with_loops)
+  code
+}
+
+loops_in <- function(f, ...) {
+  lengths(regmatches(text <- xla_program(f, ...), gregexpr("stablehlo.while", text, fixed = TRUE)))
+}
+
+n <- 12L
+set.seed(7)
+y <- rnorm(n)
+Y <- matrix(rnorm(3L * n), n)
+order <- sample(n)
+
+# Name, function, argument, and how many loops its program has
+cases <- list(
+  garch = list(function(p) {
+    h <- numeric(n)
+    h[1] <- 0.7
+    for (i in 2:n) h[i] <- exp(p[1]) + plogis(p[2]) * y[i - 1]^2 + plogis(p[3]) * h[i - 1]
+    -sum(dnorm(y, 0, sqrt(h), log = TRUE))
+  }, c(-2, -1, 0.5), 1),
+  kalman = list(function(p) {
+    F <- matrix(c(1, 0, p[1], p[2]), 2)
+    P <- diag(2)
+    a <- c(0, p[3])
+    ll <- 0
+    for (t in 1:n) {
+      a <- F %*% a
+      P <- F %*% P %*% t(F) + diag(2) * 0.1
+      v <- y[t] - a[1]
+      S <- P[1, 1] + exp(p[3])
+      K <- P[, 1] / S
+      a <- a + K * v
+      P <- P - outer(K, P[1, ])
+      ll <- ll - 0.5 * log(S) - 0.5 * v^2 / S
+    }
+    ll
+  }, c(0.1, 0.3, 0.2), 1),
+  lags = list(function(p) {
+    x <- rep(p[1], n + 8L)
+    for (i in 4:(n + 8)) x[i] <- 0.5 * x[i - 3] + sin(x[i - 1]) * p[2] + sin(i) * x[i - 2] * exp(p[1] * i / 9)
+    sum(x^2)
+  }, c(0.1, 0.3), 1),
+  backwards = list(function(p) {
+    b <- numeric(n)
+    b[n] <- p[1]
+    for (i in (n - 1):1) b[i] <- tanh(b[i + 1] * p[2]) + p[3] * y[i] * exp(b[i + 1])
+    sum(b * y)
+  }, c(0.1, 0.3, 0.2), 1),
+  rows = list(function(p) {
+    A <- matrix(c(p[1], p[2], 0.2, 0.3, p[3], 0.1, 0, 0.2, 0.4), 3)
+    X <- matrix(0, n, 3)
+    X[1, ] <- Y[1, ]
+    for (i in 2:n) X[i, ] <- A %*% X[i - 1, ] + tanh(Y[i, ]) * X[i - 1, 2]
+    sum(X^3)
+  }, c(0.1, 0.3, 0.2), 1),
+  diagonal = list(function(u) {
+    M <- outer(u, u)
+    s <- 0
+    for (i in 1:n) s <- s * 0.5 + sin(M[i, i]) * M[i, 2] * cos(s)
+    s
+  }, y, 1),
+  columns = list(function(u) {
+    M <- outer(u, u)
+    s <- u
+    for (i in 1:n) s <- s * 0.5 + sin(M[, i]) * s[1]
+    sum(s)
+  }, y, 1),
+  windows = list(function(u) {
+    s <- 0
+    for (i in 1:(n - 2)) s <- s * 0.5 + sum(sin(u[i:(i + 2)]) * c(1, 2, 3)) * cos(s)
+    s
+  }, y, 1),
+  shuffled = list(function(u) {
+    s <- 1
+    x <- numeric(n)
+    for (i in 1:n) {
+      s <- s * 0.9 + sin(u[order[i]]) * s
+      x[order[n + 1L - i]] <- s * 2
+    }
+    sum(x * y)
+  }, y, 1),
+  alternating = list(function(p) {
+    s <- p[1]
+    for (i in 1:(2 * n)) {
+      if (i %% 2 == 0) s <- sin(s) * p[2] + y[i %/% 2] else s <- s * p[3] + cos(s) / (1 + s^2)
+    }
+    s
+  }, c(0.1, 0.3, 0.2), 1),
+  interrupted = list(function(p) {
+    s <- p[1]
+    for (i in 1:(2 * n)) {
+      s <- s * cos(s) + p[1] / (2 + sin(s)^2)
+      if (i == 11) s <- s * 2
+    }
+    s
+  }, c(0.1, 0.3), 2),
+  in_the_middle = list(function(p) {
+    s <- p[1]
+    all <- list()
+    for (i in 1:n) all[[i]] <- s <- sin(s) * p[2] + y[i] * exp(s) / (1 + s^2)
+    all[[4]] * all[[9]] + all[[n]]
+  }, c(0.1, 0.3), 1),
+  nested = list(function(p) {
+    x <- c(p[1], p[2])
+    for (i in 1:n) for (j in 1:2) x[j] <- sin(x[j]) + y[i] * p[3] * j
+    sum(x)
+  }, c(0.1, 0.3, 0.2), 1),
+  overwritten = list(function(p) {
+    x <- numeric(3)
+    for (i in 1:n) {
+      x[2] <- sin(x[2]) * p[1] + y[i]
+      x[3] <- x[2] * x[3] + p[2] * cos(x[1])
+      x[1] <- x[3] - 1
+    }
+    sum(x * c(1, 2, 3))
+  }, c(0.1, 0.3), 1),
+  complex = list(function(p) {
+    z <- p[1] + 0i
+    for (i in 1:n) z <- z^2 * 0.3 + exp(1i * p[2]) * y[i] * z
+    Mod(z)^2
+  }, c(0.1, 0.3), 1),
+  integers = list(function(p) {
+    k <- 1L
+    s <- p[1]
+    for (i in 1:n) {
+      k <- (k * 3L) %% 7L
+      s <- s * 0.5 + sin(p[1] + k) * i
+    }
+    s
+  }, 0.1, 1),
+  swapped = list(function(p) {
+    a <- p[1]
+    b <- p[2]
+    for (i in 1:(2 * n)) {
+      last <- a
+      a <- sin(b) * 0.9 + 0.1
+      b <- last * 0.5 + a * b
+    }
+    a * b
+  }, c(0.1, 0.3), 1),
+  choices = list(function(p) {
+    s <- p[1]
+    for (i in 1:n) s <- ifelse(s > 0, s * p[2] + y[i], exp(s) - p[1] * y[i])
+    s
+  }, c(0.1, 0.3), 1),
+  densities = list(function(p) {
+    s <- 0
+    m <- p[1]
+    for (i in 1:n) {
+      m <- m * 0.5 + p[2]
+      s <- s + dgamma(abs(y[i]) + 0.1, 2, exp(m), log = TRUE)
+    }
+    s
+  }, c(0.1, 0.3), 1),
+  solves = list(function(p) {
+    x <- c(1, p[2])
+    for (i in 1:n) x <- solve(diag(2) * (2 + y[i]^2) + p[1], x) + p[1]
+    sum(x)
+  }, c(0.1, 0.3), 1),
+  side_by_side = list(function(p) {
+    x <- numeric(n)
+    for (i in 1:n) x[i] <- sin(y[i] * p[1]) * exp(p[2] * i) + y[i]
+    sum(x * y)
+  }, c(0.1, 0.3), 0),
+  applied = list(function(p) {
+    x <- sapply(1:n, function(i) dnorm(y[i], p[1] * i, exp(p[2]), log = TRUE))
+    sum(x * y)
+  }, c(0.1, 0.3), 0)
+)
+
+test_that("turns of R's loops are one loop of the program, with R's values", {
+  for (name in names(cases)) {
+    f <- cases[[name]][[1]]
+    p <- cases[[name]][[2]]
+    expect_identical(loops_in(f, p), as.integer(cases[[name]][[3]]), label = name)
+    expect_equal(xla_jit(f)(p), f(p), tolerance = 1e-13, label = name)
+    lines <- function() length(strsplit(xla_program(f, p), "\n")[[1]])
+    if (cases[[name]][[3]] == 0) expect_lt(lines(), turn_by_turn(lines()) / 2)
+  }
+})
+
+test_that("loops have the derivatives and batches of the same program turn by turn", {
+  several <- c("lags", "shuffled", "side_by_side")
+  if (all_run()) several <- c(several, "kalman", "windows", "columns", "overwritten", "complex", "densities")
+  for (name in several) {
+    f <- cases[[name]][[1]]
+    p <- cases[[name]][[2]]
+    all <- function(p) {
+      list(hessian = xla_hessian(f)(p), value = xla_vmap(xla_grad(f, value = TRUE))(rbind(p, p * 1.1)))
+    }
+    expect_equal(xla_jit(all)(p), turn_by_turn(xla_jit(function(p) all(p))(p)), tolerance = 1e-12, label = name)
+    sparse <- function(p) as.matrix(xla_hessian(f, sparse = TRUE)(p))
+    expect_equal(sparse(p), unname(xla_jit(all)(p)$hessian), tolerance = 1e-12, ignore_attr = TRUE, label = name)
+  }
+})
+
+test_that("sparse derivatives of loops are no fuller", {
+  f <- function(u) {
+    s <- 0
+    for (i in 2:length(u)) s <- s + dnorm(u[i], 0.9 * u[i - 1], 0.5, log = TRUE)
+    s
+  }
+  hessian <- xla_hessian(f, sparse = TRUE)(y)
+  expect_identical(length(hessian@x), 2L * n - 1L)
+  expect_identical(loops_in(f, y), 1L)
+})
+
+test_that("choices one after the other take no time that doubles with each", {
+  f <- function(p, n) {
+    s <- p[1]
+    for (i in seq_len(n)) s <- ifelse(s > 0, s * p[2] - 0.5, exp(s) - p[1] * 0.3)
+    s
+  }
+  grown <- function(n) length(strsplit(xla_program(xla_grad(function(p) f(p, n)), c(0.1, 0.3)), "\n")[[1]])
+  expect_lt(grown(200), 2 * grown(20))
+  p <- c(0.1, 0.3)
+  step <- 1e-6
+  slope <- vapply(1:2, function(i) {
+    (f(replace(p, i, p[i] + step), 40) - f(replace(p, i, p[i] - step), 40)) / (2 * step)
+  }, 0)
+  expect_equal(xla_grad(function(p) f(p, 40))(p), slope, tolerance = 1e-6)
+  # What only one branch is computed from has no derivative where the other is chosen.
+  g <- function(x) sum(ifelse(x > 0, ifelse(x > 1, log(x - 1), log(x)), 0 * x))
+  expect_identical(xla_grad(g)(c(-1, 0, 0.5, 1.5)), c(0, 0, 2, 2))
+})
+
+test_that("what differs from turn to turn is not taken for the same", {
+  # Other numbers, other windows, other operands, other kinds
+  f <- function(x) {
+    s <- x[1]
+    for (i in 1:10) s <- sin(s) * x[i] + i / (1 + s^2) - exp(-s^2 * (i %% 3))
+    for (i in 10:1) s <- cos(s) * x[i] + x[11L - i] / (2 + s^2) - i
+    s
+  }
+  x <- seq(0.1, 1, length.out = 10)
+  expect_equal(xla_jit(f)(x), f(x), tolerance = 1e-13)
+  g <- function(x, z) {
+    s <- x[1]
+    for (i in 1:20) {
+      w <- if (i %in% c(3, 4, 11)) z else x
+      s <- sin(s) * w[2] + w[1] / (1 + s^2) - exp(-s^2)
+    }
+    s
+  }
+  expect_equal(xla_jit(g)(x, -x), g(x, -x), tolerance = 1e-13)
+  # Prints stay where they are.
+  h <- function(x) {
+    s <- x[1]
+    for (i in 1:10) {
+      s <- sin(s) * x[2] + 1 / (1 + s^2) - exp(-s)
+      hlo_custom_call("print_tensor", s, list(), has_side_effect = TRUE)
+    }
+    s
+  }
+  expect_identical(loops_in(h, x), 0L)
+  silent <- function(x) {
+    s <- x[1]
+    for (i in 1:10) s <- sin(s) * x[2] + 1 / (1 + s^2) - exp(-s)
+    s
+  }
+  expect_identical(loops_in(silent, x), 1L)
+  out <- capture.output(found <- xla_jit(h)(x))
+  expect_equal(found, silent(x), tolerance = 1e-13)
+  expect_gte(length(out), 10L)
+})
