@@ -170,8 +170,8 @@ say_compiling <- function() {
   cli::cli_inform(c(
     "XLA is compiling a program, which takes longer the more operations it has.",
     i = paste(
-      "Loops of R's are written out turn by turn: {.fn hlo_scan} and {.fn hlo_fori} are compiled as one turn,",
-      "{.fn xla_vmap} and functions of whole arrays as one operation for all elements."
+      "{.fn hlo_scan} and {.fn hlo_fori} are compiled as one turn, loops of R's where their turns are equal",
+      "(see {.fn xla_jit}), {.fn xla_vmap} and functions of whole arrays as one operation for all elements."
     ),
     i = "Programs are kept, see {.fn xla_cache}. {.code options(xlaffi.progress = FALSE)} turns this message off."
   ), class = "xlaffi_message_progress")

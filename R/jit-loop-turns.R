@@ -31,10 +31,10 @@ turn_node <- function(table, row, k, turn = row$turns) table$nodes[[row$from + (
 
 turn_nodes <- function(table, row, k) lapply(seq_len(row$turns), function(turn) turn_node(table, row, k, turn))
 
-# What becomes of the nodes of a turn, by their places: `from_stacks`, numbers and windows that differ; of these `taken`,
-# which the loop takes, and `stacks`, functions that make their stacks; `sums`, arrays that get elements turn by turn.
-# All others the loop computes, from these, from values `outside` that all turns share, and from what is `carried` from
-# turns before: `k`, `index`, and `ago`, how many turns. A message where there is no loop.
+# What becomes of the nodes of a turn, by their places: `from_stacks`, numbers and windows that differ; of these
+# `taken`, which the loop takes, and `stacks`, functions that make their stacks; `sums`, arrays that get elements turn by
+# turn. All others the loop computes, from these, from values `outside` that all turns share, and from what is `carried`
+# from turns before: `k`, `index`, and `ago`, how many turns. A message where there is no loop.
 turns_plan <- function(table, row) {
   places <- seq_len(row$period)
   stacks <- lapply(places, function(k) turn_stack(table, row, k))
@@ -117,8 +117,9 @@ turn_stack <- function(table, row, k) {
     starts <- matrix(starts, ncol = row$turns)
     if (any(starts != starts[, 1L])) {
       keys <- vapply(turn_nodes(table, row, k), function(node) value_key(node$inputs[[1L]]), "")
+      sizes <- node$types[[1L]]@shape
       return(function() {
-        if (all(keys == keys[[1L]])) stacked_windows(node$inputs[[1L]], starts, node$types[[1L]]@shape, node$params$step)
+        if (all(keys == keys[[1L]])) stacked_windows(node$inputs[[1L]], starts, sizes, node$params$step)
       })
     }
   }

@@ -5,10 +5,9 @@
 # them the same value, or that of the node as many places before; numbers, and windows of what comes from outside, may
 # differ from turn to turn. jit-loop-turns.R writes the loop.
 
-# Rows of fewer nodes or turns stay as they are, and so do graphs with fewer nodes. Gradients (2 cores, jaxlib 0.10.2) of
-# 8 turns with 60 nodes, a Kalman filter, are compiled in 0.3 s as a loop and in 0.9 s turn by turn, and take the same
-# time; those of 500 turns with 9 nodes, GARCH(1, 1), in 0.2 s and 8.5 s, and take 0.1 ms and 3.9 ms. Where turns are a
-# choice between two results, XLA's time doubles with each.
+# Rows of fewer nodes or turns stay as they are, and so do graphs with fewer nodes. Gradients (2 cores, jaxlib 0.10.2)
+# of 8 turns with 60 nodes, a Kalman filter, are compiled in 0.3 s as a loop and in 0.9 s turn by turn, and take the
+# same time; those of 500 turns with 9 nodes, GARCH(1, 1), in 0.2 s and 8.5 s, and take 0.1 ms and 3.9 ms.
 least_repeated <- 64L
 least_turns <- 6L
 
@@ -42,7 +41,8 @@ hooks$with_loops <- with_loops <- function(values, first) {
   for (i in seq_len(most_rows)) {
     if (is.null(table)) {
       nodes <- nodes_behind(nodes_of(values), replay_edges, first)
-      table <- if (length(nodes) >= least_repeated) turn_table(nodes, first)
+      names <- vapply(nodes, function(node) node$op, "")
+      table <- if (length(repeated_lengths(match(names, names)))) turn_table(nodes, first)
     }
     row <- if (!is.null(table)) longest_turns(table)
     if (is.null(row)) {
@@ -160,7 +160,9 @@ same_rules <- function(x, y, deep = 0L) {
       return(FALSE)
     }
     for (name in there[[1L]]) {
-      if (!same_rules(get(name, from[[1L]]), get(name, from[[2L]]), deep + 1L)) {
+      # An argument that was not given is an error.
+      parts <- tryCatch(lapply(from, function(env) get(name, env)), error = function(e) NULL)
+      if (is.null(parts) || !same_rules(parts[[1L]], parts[[2L]], deep + 1L)) {
         return(FALSE)
       }
     }
@@ -173,28 +175,36 @@ same_rules <- function(x, y, deep = 0L) {
 # The longest row of equal turns: where it begins (`from`), how many nodes a turn has (`period`), how many turns there
 # are, and all of its nodes (`length`); NULL if none is long enough.
 longest_turns <- function(table) {
-  count <- length(table$kinds)
   best <- NULL
-  for (period in likely_periods(table$kinds)) {
-    # Several turns in one are no better.
-    shortest <- if (period <= short_turn) least_of_short else least_repeated
-    least <- max(shortest, least_turns * period, 1.25 * best$length) - period
-    now <- seq_len(count - period)
+  for (period in repeated_lengths(table$kinds)) {
+    now <- seq_len(length(table$kinds) - period)
     same <- table$kinds[now] == table$kinds[now + period] & table$kinds[now] > 0L
-    if (sum(same) < least || longest_stretch(same)[[2L]] < least) {
-      next
-    }
     found <- longest_stretch(same & same_operands(table, now, now + period))
-    if (found[[2L]] < least) {
-      next
-    }
     row <- turns_from(table, found[[1L]], found[[2L]] + period, period)
-    if (is.null(row) || row$length < least + period) {
+    # Several turns in one are no better.
+    if (is.null(row) || row$length < max(least_nodes(period), 1.25 * best$length)) {
       next
     }
     if (row$length >= least_of_large || has_small_turns(table, row)) best <- row
   }
   best
+}
+
+least_nodes <- function(period) {
+  max(if (period <= short_turn) least_of_short else least_repeated, least_turns * period)
+}
+
+# The likely lengths of turns, in order, with which there are rows of the same kinds, whatever their operands are
+repeated_lengths <- function(kinds) {
+  if (length(kinds) < least_repeated) {
+    return(integer())
+  }
+  Filter(function(period) {
+    now <- seq_len(length(kinds) - period)
+    same <- kinds[now] == kinds[now + period] & kinds[now] > 0L
+    least <- least_nodes(period) - period
+    sum(same) >= least && longest_stretch(same)[[2L]] >= least
+  }, likely_periods(kinds))
 }
 
 # Lengths that turns may have, by the distances of places where four nodes of the same kinds come one after the other

@@ -114,8 +114,8 @@ shielded <- function(value, here, both = NULL, deep = 0L) {
 # How many values are computed again for one at most, those that came last
 longest_history <- 512L
 
-# What a value is computed from element by element: the `nodes`, and the values, `ends`, that these begin with, which are
-# computed otherwise, have no derivatives, or are in the table `stop`.
+# What a value is computed from element by element: the `nodes`, and the values, `ends`, that these begin with, which
+# are computed otherwise, have no derivatives, or are in the table `stop`.
 element_wise_history <- function(value, stop = NULL) {
   ends <- nodes <- list()
   seen <- new_table()

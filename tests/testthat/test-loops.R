@@ -29,13 +29,13 @@ cases <- list(
     -sum(dnorm(y, 0, sqrt(h), log = TRUE))
   }, c(-2, -1, 0.5), 1),
   kalman = list(function(p) {
-    F <- matrix(c(1, 0, p[1], p[2]), 2)
+    G <- matrix(c(1, 0, p[1], p[2]), 2)
     P <- diag(2)
     a <- c(0, p[3])
     ll <- 0
     for (t in 1:n) {
-      a <- F %*% a
-      P <- F %*% P %*% t(F) + diag(2) * 0.1
+      a <- G %*% a
+      P <- G %*% P %*% t(G) + diag(2) * 0.1
       v <- y[t] - a[1]
       S <- P[1, 1] + exp(p[3])
       K <- P[, 1] / S
