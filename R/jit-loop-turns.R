@@ -3,7 +3,7 @@
 # the row there are stacks of results. Elements that are put into an array turn by turn are put there together.
 
 # `values` by a graph with a loop in place of the turns `row`; NULL where one cannot be written.
-hooks$turns_as_loop <- function(values, table, row, first) {
+turns_as_loop <- function(values, table, row, first) {
   plan <- turns_plan(table, row)
   while (is.character(plan) && plan == "begin later") {
     row$from <- row$from + row$period

@@ -48,7 +48,7 @@ hooks$with_loops <- with_loops <- function(values, first) {
     if (is.null(row)) {
       break
     }
-    written <- hooks$turns_as_loop(values, table, row, first)
+    written <- turns_as_loop(values, table, row, first)
     if (is.null(written)) {
       table$kinds[seq.int(row$from, length.out = row$length)] <- 0L
     } else {
