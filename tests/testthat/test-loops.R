@@ -1,15 +1,6 @@
 # Loops of R's, found in the graph: how many loops a program has, values beside R's, and derivatives and batches beside
 # those of the same program turn by turn.
 
-turn_by_turn <- function(code) {
-  hooks <- get("hooks", asNamespace("xlaffi"))
-  found <- hooks$with_loops
-  withr::defer(hooks$with_loops <- found)
-  hooks$with_loops <- function(values, first) values
-  local_binding("with_loops", hooks$with_loops)
-  code
-}
-
 loops_in <- function(f, ...) {
   lengths(regmatches(text <- xla_program(f, ...), gregexpr("stablehlo.while", text, fixed = TRUE)))
 }
@@ -179,7 +170,7 @@ cases <- list(
 )
 
 test_that("turns of R's loops are one loop of the program, with R's values", {
-  for (name in names(cases)) {
+  for (name in names(one_in(2, cases))) {
     f <- cases[[name]][[1]]
     p <- cases[[name]][[2]]
     expect_identical(loops_in(f, p), as.integer(cases[[name]][[3]]), label = name)
@@ -190,8 +181,8 @@ test_that("turns of R's loops are one loop of the program, with R's values", {
 })
 
 test_that("loops have the derivatives and batches of the same program turn by turn", {
-  several <- c("lags", "shuffled", "side_by_side")
-  if (all_run()) several <- c(several, "kalman", "windows", "columns", "overwritten", "complex", "densities")
+  several <- c("shuffled", "side_by_side")
+  if (all_run()) several <- c(several, "lags", "kalman", "windows", "columns", "overwritten", "complex", "densities")
   for (name in several) {
     f <- cases[[name]][[1]]
     p <- cases[[name]][[2]]
