@@ -2,7 +2,7 @@
 # which each turn of the loop gets its own; what a turn takes of the turns before it is carried; of what is used behind
 # the row there are stacks of results. Elements that are put into an array turn by turn are put there together.
 
-# `values` by a graph with a loop in place of the turns `row`; NULL where one cannot be written.
+# `values` by a graph with a loop in place of the turns `row`; as they are where one cannot be written.
 turns_as_loop <- function(values, table, row, first) {
   plan <- turns_plan(table, row)
   while (is.character(plan) && plan == "begin later") {
@@ -10,17 +10,14 @@ turns_as_loop <- function(values, table, row, first) {
     row$turns <- row$turns - 1L
     row$length <- row$length - row$period
     if (row$turns < least_turns) {
-      return()
+      return(values)
     }
     plan <- turns_plan(table, row)
   }
   used <- if (is.list(plan)) used_of_turns(values, table, row, plan)
-  if (is.null(used)) {
-    return()
-  }
-  found <- loop_of_turns(table, row, plan, used, first)
+  found <- if (!is.null(used)) loop_of_turns(table, row, plan, used, first)
   if (is.null(found)) {
-    return()
+    return(values)
   }
   # What comes before the loop stays.
   replay(values, c(found$from, used$before), c(found$to, used$before), first)
@@ -231,26 +228,22 @@ with_rows_put <- function(x, nodes, stack) {
 # What is used behind the row: `before`, values that stay as they are; of the loop's the places `k` in a turn, `index`,
 # the `turn`, and `value`; and the places of arrays that are put together. NULL where one of these is used on its way.
 used_of_turns <- function(values, table, row, plan) {
-  end <- row$from + row$length - 1L
-  behind <- unlist(table$operands[seq_along(table$operands) > end], recursive = FALSE)
-  before <- within <- list()
-  sums <- integer()
-  for (value in unique_values(c(behind, values))) {
-    at <- table$place(value) - row$from
-    turn <- at %/% row$period + 1L
-    k <- at %% row$period + 1L
-    if (at < 0L || at < row$length && k %in% plan$from_stacks) {
-      before <- c(before, list(value))
-    } else if (at < row$length && k %in% plan$sums) {
-      if (turn < row$turns) {
-        return()
-      }
-      sums <- c(sums, k)
-    } else if (at < row$length) {
-      within <- c(within, list(list(k = k, index = value@index, turn = turn, value = value)))
-    }
+  of_row <- node_ids(table$nodes[seq.int(row$from, length.out = row$length)])
+  behind <- nodes_behind(nodes_of(values), replay_edges, of_row[[row$length]] + 1)
+  taken <- unique_values(c(unlist(lapply(behind, turn_operands), recursive = FALSE), values))
+  ids <- node_ids(nodes_of(taken))
+  at <- match(ids, of_row) - 1L
+  turn <- at %/% row$period + 1L
+  k <- at %% row$period + 1L
+  before <- ids < of_row[[1L]] | k %in% plan$from_stacks
+  sums <- k %in% plan$sums
+  if (any(turn[sums] < row$turns)) {
+    return()
   }
-  list(before = before, within = within, sums = sums)
+  within <- lapply(which(!is.na(at) & !before & !sums), function(i) {
+    list(k = k[[i]], index = taken[[i]]@index, turn = turn[[i]], value = taken[[i]])
+  })
+  list(before = taken[before], within = within, sums = k[sums])
 }
 
 # Elements that the stacks of one loop may have altogether

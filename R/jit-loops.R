@@ -36,27 +36,27 @@ hooks$with_loops <- with_loops <- function(values, first) {
   if (trace_state$node_count - first < least_repeated || !is.null(trace_state$mesh) || has_effects()) {
     return(values)
   }
-  given <- values
-  table <- NULL
-  for (i in seq_len(most_rows)) {
-    if (is.null(table)) {
-      nodes <- nodes_behind(nodes_of(values), replay_edges, first)
-      names <- vapply(nodes, function(node) node$op, "")
-      table <- if (length(repeated_lengths(match(names, names)))) turn_table(nodes, first)
-    }
-    row <- if (!is.null(table)) longest_turns(table)
-    if (is.null(row)) {
-      break
-    }
-    written <- turns_as_loop(values, table, row, first)
-    if (is.null(written)) {
-      table$kinds[seq.int(row$from, length.out = row$length)] <- 0L
-    } else {
-      values <- written
-      table <- NULL
-    }
+  nodes <- nodes_behind(nodes_of(values), replay_edges, first)
+  names <- vapply(nodes, function(node) node$op, "")
+  if (!length(repeated_lengths(match(names, names)))) {
+    return(values)
   }
-  Map(function(new, old) labelled(new, attr(old, "labels")), values, given)
+  table <- turn_table(nodes, first)
+  found <- values
+  # From the last row to the first: what is before a row stays as the table has it.
+  for (row in rows_of_turns(table)) found <- turns_as_loop(found, table, row, first)
+  Map(function(new, old) labelled(new, attr(old, "labels")), found, values)
+}
+
+# The longest row, the longest one beside it, and so on, with the last one in the graph first
+rows_of_turns <- function(table) {
+  rows <- list()
+  periods <- repeated_lengths(table$kinds)
+  while (length(rows) < most_rows && !is.null(row <- longest_turns(table, periods))) {
+    rows <- c(rows, list(row))
+    table$kinds[seq.int(row$from, length.out = row$length)] <- 0L
+  }
+  rows[order(-vapply(rows, function(row) row$from, 0))]
 }
 
 has_effects <- function() {
@@ -101,9 +101,16 @@ turn_table <- function(nodes, first) {
     }
     kinds[[i]] <- numbered(list(node$op, lapply(node$types, function(type) c(type@dtype, type@shape)), params))
   }
-  column <- function(j, what) vapply(operands, function(x) if (j <= length(x)) what(x[[j]]) else 0, 0)
-  columns <- seq_len(min(max(lengths(operands)), most_operands))
-  ids_of <- lapply(columns, column, function(value) value@node$id)
+  flat <- unlist(operands, recursive = FALSE)
+  holder <- rep(seq_along(operands), lengths(operands))
+  number <- sequence(lengths(operands))
+  columns <- lapply(seq_len(min(max(number, 0L), most_operands)), function(j) {
+    at <- integer(length(nodes))
+    at[holder[number == j]] <- which(number == j)
+    at
+  })
+  column <- function(of) lapply(columns, function(at) c(0, of)[at + 1L])
+  ids_of <- column(vapply(flat, function(value) value@node$id, 0))
   back <- lapply(ids_of, function(x) {
     at <- integer(length(x))
     at[x >= first] <- place[x[x >= first] - first + 1]
@@ -111,8 +118,7 @@ turn_table <- function(nodes, first) {
   })
   list(
     nodes = nodes, kinds = kinds, starts = starts, operands = operands, ids = ids_of,
-    place = function(value) if (value@node$id < first) 0L else place[[value@node$id - first + 1]],
-    indices = lapply(columns, column, function(value) value@index), back = back
+    indices = column(vapply(flat, function(value) value@index, 0)), back = back
   )
 }
 
@@ -174,9 +180,9 @@ same_rules <- function(x, y, deep = 0L) {
 
 # The longest row of equal turns: where it begins (`from`), how many nodes a turn has (`period`), how many turns there
 # are, and all of its nodes (`length`); NULL if none is long enough.
-longest_turns <- function(table) {
+longest_turns <- function(table, periods) {
   best <- NULL
-  for (period in repeated_lengths(table$kinds)) {
+  for (period in periods) {
     now <- seq_len(length(table$kinds) - period)
     same <- table$kinds[now] == table$kinds[now + period] & table$kinds[now] > 0L
     found <- longest_stretch(same & same_operands(table, now, now + period))
