@@ -29,9 +29,9 @@ turn_node <- function(table, row, k, turn = row$turns) table$nodes[[row$from + (
 turn_nodes <- function(table, row, k) lapply(seq_len(row$turns), function(turn) turn_node(table, row, k, turn))
 
 # What becomes of the nodes of a turn, by their places: `from_stacks`, numbers and windows that differ; of these
-# `taken`, which the loop takes, and `stacks`, functions that make their stacks; `sums`, arrays that get elements turn by
-# turn. All others the loop computes, from these, from values `outside` that all turns share, and from what is `carried`
-# from turns before: `k`, `index`, and `ago`, how many turns. A message where there is no loop.
+# `taken`, which the loop takes, and `stacks`, functions that make their stacks; `sums`, arrays that get elements turn
+# by turn. All others the loop computes, from these, from values `outside` that all turns share, and from what is
+# `carried` from turns before: `k`, `index`, and `ago`, how many turns. A message where there is no loop.
 turns_plan <- function(table, row) {
   places <- seq_len(row$period)
   stacks <- lapply(places, function(k) turn_stack(table, row, k))
@@ -79,7 +79,7 @@ turns_plan <- function(table, row) {
   )
 }
 
-# All that is carried, from one turn to the next and on to later ones, each with its `start`; NULL where what stands
+# All that is carried from one turn to the next and on to later ones, each with its `start`; NULL where what stands
 # for a turn before the first one is not of the same type.
 carried_before <- function(table, row, carried) {
   keys <- vapply(carried, function(one) paste(one$k, one$index), "")
@@ -251,16 +251,18 @@ most_stacked <- 2^24
 
 # The loop: values of the row, `from`, and what takes their place, `to`.
 loop_of_turns <- function(table, row, plan, used, first) {
-  key <- function(one) paste(one$k, one$index)
-  last <- Filter(function(one) one$ago == 1L, plan$carried)
-  at_end <- vapply(used$within, function(one) one$turn == row$turns && key(one) %in% vapply(last, key, ""), NA)
+  keys_of <- function(all) vapply(all, function(one) paste(one$k, one$index), "")
+  # What is carried comes with its last value at first.
+  used_carried <- match(keys_of(used$within), keys_of(plan$carried))
+  at_end <- !is.na(used_carried) & vapply(used$within, function(one) one$turn == row$turns, NA)
   stacked <- used$within[!at_end]
-  stacked <- stacked[!duplicated(vapply(stacked, key, ""))]
+  stacked <- stacked[!duplicated(keys_of(stacked))]
   results <- c(
     lapply(stacked, function(one) new_value(turn_node(table, row, one$k), one$index)),
     lapply(used$sums, function(k) turn_node(table, row, k)$inputs[[2L]])
   )
-  if (sum(lengths(results)) * row$turns > most_stacked) {
+  taken <- lapply(plan$taken, function(k) new_value(turn_node(table, row, k)))
+  if (sum(vapply(c(results, taken), function(value) prod(value@shape), 0)) * row$turns > most_stacked) {
     return()
   }
   stacks <- lapply(plan$stacks, function(stack) stack())
@@ -268,7 +270,7 @@ loop_of_turns <- function(table, row, plan, used, first) {
     return()
   }
   carried <- lapply(plan$carried, function(one) one$value)
-  from <- c(plan$outside, carried, lapply(plan$taken, function(k) new_value(turn_node(table, row, k))))
+  from <- c(plan$outside, carried, taken)
   fresh <- lapply(plan$carried, function(one) {
     new_value(turn_node(table, row, one$k), one$index)
   })
@@ -288,13 +290,9 @@ loop_of_turns <- function(table, row, plan, used, first) {
     all_in_front(batch$values, batch$mapped, row$turns)
   }
   ys <- beyond(found, length(carried))
-  to <- lapply(used$within, function(one) {
-    at <- match(key(one), vapply(plan$carried, key, ""))
-    if (one$turn == row$turns && !is.na(at)) {
-      found[[at]]
-    } else {
-      row_of(ys[[match(key(one), vapply(stacked, key, ""))]], one$turn)
-    }
+  used_stacked <- match(keys_of(used$within), keys_of(stacked))
+  to <- lapply(seq_along(used$within), function(i) {
+    if (at_end[[i]]) found[[used_carried[[i]]]] else row_of(ys[[used_stacked[[i]]]], used$within[[i]]$turn)
   })
   arrays <- Map(function(k, stack) {
     with_rows_put(turn_node(table, row, k, 1L)$inputs[[1L]], turn_nodes(table, row, k), stack)
