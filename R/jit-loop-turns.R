@@ -226,7 +226,8 @@ with_rows_put <- function(x, nodes, stack) {
 }
 
 # What is used behind the row: `before`, values that stay as they are; of the loop's the places `k` in a turn, `index`,
-# the `turn`, and `value`; and the places of arrays that are put together. NULL where one of these is used on its way.
+# the `turn`, and `value`; and the places of arrays that are put together. NULL where one of these is used on its way, or the loop would give
+# nothing.
 used_of_turns <- function(values, table, row, plan) {
   of_row <- node_ids(table$nodes[seq.int(row$from, length.out = row$length)])
   behind <- nodes_behind(nodes_of(values), replay_edges, of_row[[row$length]] + 1)
@@ -243,7 +244,7 @@ used_of_turns <- function(values, table, row, plan) {
   within <- lapply(which(!is.na(at) & !before & !sums), function(i) {
     list(k = k[[i]], index = taken[[i]]@index, turn = turn[[i]], value = taken[[i]])
   })
-  list(before = taken[before], within = within, sums = k[sums])
+  if (length(within) || any(sums)) list(before = taken[before], within = within, sums = k[sums])
 }
 
 # Elements that the stacks of one loop may have altogether

@@ -244,7 +244,8 @@ longest_stretch <- function(x) {
 
 # Whether the operands of the nodes at `now` and `then` are the same values, or as many nodes before
 same_operands <- function(table, now, then) {
-  same <- table$starts[now] == table$starts[then] | table$ids[[1L]][now] == table$ids[[1L]][then]
+  same <- table$starts[now] == table$starts[then]
+  if (length(table$ids)) same <- same | table$ids[[1L]][now] == table$ids[[1L]][then]
   for (j in seq_along(table$ids)) {
     one <- table$ids[[j]][now] == table$ids[[j]][then]
     moved <- table$back[[j]][now] == table$back[[j]][then] & table$back[[j]][now] > 0L

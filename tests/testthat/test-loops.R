@@ -244,6 +244,8 @@ test_that("what differs from turn to turn is not taken for the same", {
     s
   }
   expect_equal(xla_jit(g)(x, -x), g(x, -x), tolerance = 1e-13)
+  # Numbers alone are no loop.
+  expect_identical(xla_jit(function(x) as.list(seq_len(600) + 0))(1), as.list(seq_len(600) + 0))
   # Prints stay where they are.
   h <- function(x) {
     s <- x[1]
