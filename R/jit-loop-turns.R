@@ -5,7 +5,8 @@
 # `values` by a graph with a loop in place of the turns `row`; as they are where one cannot be written.
 turns_as_loop <- function(values, table, row, first) {
   plan <- turns_plan(table, row)
-  while (is.character(plan) && plan == "begin later") {
+  # What would be carried to the first turn may be something else.
+  while (!is.null(plan) && is.null(plan$carried)) {
     row$from <- row$from + row$period
     row$turns <- row$turns - 1L
     row$length <- row$length - row$period
@@ -14,7 +15,7 @@ turns_as_loop <- function(values, table, row, first) {
     }
     plan <- turns_plan(table, row)
   }
-  used <- if (is.list(plan)) used_of_turns(values, table, row, plan)
+  used <- if (!is.null(plan)) used_of_turns(values, table, row, plan)
   found <- if (!is.null(used)) loop_of_turns(table, row, plan, used, first)
   if (is.null(found)) {
     return(values)
@@ -29,53 +30,47 @@ turn_node <- function(table, row, k, turn = row$turns) table$nodes[[row$from + (
 turn_nodes <- function(table, row, k) lapply(seq_len(row$turns), function(turn) turn_node(table, row, k, turn))
 
 # What becomes of the nodes of a turn, by their places: `from_stacks`, numbers and windows that differ; of these
-# `taken`, which the loop takes, and `stacks`, functions that make their stacks; `sums`, arrays that get elements turn
-# by turn. All others the loop computes, from these, from values `outside` that all turns share, and from what is
-# `carried` from turns before: `k`, `index`, and `ago`, how many turns. A message where there is no loop.
+# `taken`, which the loop takes, and `stacks`, functions that make their stacks; `arrays`, which get elements turn by
+# turn, and where these lie, `windows`. All others the loop computes, from these, from values `outside` that all turns
+# share, and from what is `carried` from turns before: `k`, `index`, and `lag`, how many turns; NULL where that needs
+# another first turn. NULL where there is no loop.
 turns_plan <- function(table, row) {
   places <- seq_len(row$period)
   stacks <- lapply(places, function(k) turn_stack(table, row, k))
-  sums <- vapply(places, function(k) is_put_together(table, row, k), NA)
-  own <- places[!sums & vapply(stacks, is.null, NA)]
+  windows <- lapply(places, function(k) updates_of_turns(table, row, k))
+  from_stacks <- !vapply(stacks, is.null, NA)
+  arrays <- !vapply(windows, is.null, NA)
   outside <- carried <- list()
   taken <- integer()
-  for (k in c(own, places[sums])) {
+  for (k in places[!from_stacks]) {
     at <- row$from + k - 1L + (seq_len(row$turns) - 1L) * row$period
     operands <- table$operands[[at[[row$turns]]]]
-    for (j in if (sums[[k]]) 2L else seq_along(operands)) {
-      value <- operands[[j]]
+    for (j in if (arrays[[k]]) 2L else seq_along(operands)) {
       ids <- table$ids[[j]][at]
       back <- table$back[[j]][at]
-      if (all(ids == ids[[1L]]) && (back[[1L]] == 0L || back[[1L]] >= k)) {
-        if (back[[1L]] > 0L && at[[1L]] - back[[1L]] >= row$from) {
-          return("no loop")
-        }
-        outside <- c(outside, list(value))
+      if (all(ids == ids[[1L]])) {
+        outside <- c(outside, operands[j])
         next
       }
-      if (any(back != back[[1L]]) || back[[1L]] == 0L) {
-        return("no loop")
+      if (any(back != back[[1L]])) {
+        return()
       }
-      ago <- -((k - 1L - back[[1L]]) %/% row$period)
+      lag <- -((k - 1L - back[[1L]]) %/% row$period)
       from <- (k - 1L - back[[1L]]) %% row$period + 1L
       taken <- c(taken, from)
-      if (ago > 0L) {
-        carried <- c(carried, list(list(k = from, index = value@index, ago = ago, value = value)))
+      if (lag > 0L) {
+        carried <- c(carried, list(list(k = from, index = operands[[j]]@index, lag = lag)))
       }
     }
   }
-  if (any(sums[taken])) {
-    return("no loop")
+  if (any(arrays[taken])) {
+    return()
   }
-  carried <- carried[!duplicated(lapply(carried, `[`, c("k", "index", "ago")))]
-  starts <- carried_before(table, row, carried)
-  if (is.null(starts)) {
-    return("begin later")
-  }
-  from_stacks <- !vapply(stacks, is.null, NA)
+  taken <- intersect(which(from_stacks), taken)
   list(
-    sums = places[sums], outside = unique_values(outside), carried = starts, from_stacks = which(from_stacks),
-    stacks = stacks[intersect(which(from_stacks), taken)], taken = intersect(which(from_stacks), taken)
+    arrays = which(arrays), windows = windows[arrays], outside = unique_values(outside),
+    carried = carried_before(table, row, unique(carried)), from_stacks = which(from_stacks), stacks = stacks[taken],
+    taken = taken
   )
 }
 
@@ -85,15 +80,15 @@ carried_before <- function(table, row, carried) {
   keys <- vapply(carried, function(one) paste(one$k, one$index), "")
   chains <- lapply(split(carried, factor(keys, unique(keys))), function(same) {
     first <- same[[1L]]
-    lapply(seq_len(max(vapply(same, function(one) one$ago, 0L))), function(ago) {
-      at <- row$from + first$k - 1L - ago * row$period
+    lapply(seq_len(max(vapply(same, function(one) one$lag, 0L))), function(lag) {
+      at <- row$from + first$k - 1L - lag * row$period
       node <- if (at >= 1L) table$nodes[[at]]
       type <- turn_node(table, row, first$k)$types[[first$index]]
       if (is.null(node) || length(node$types) < first$index || !same_type(node$types[[first$index]], type)) {
         return(NULL)
       }
-      value <- new_value(turn_node(table, row, first$k, row$turns - ago), first$index)
-      list(k = first$k, index = first$index, ago = ago, value = value, start = new_value(node, first$index))
+      value <- new_value(turn_node(table, row, first$k, row$turns - lag), first$index)
+      list(k = first$k, index = first$index, lag = lag, value = value, start = new_value(node, first$index))
     })
   })
   chains <- do.call(c, unname(chains))
@@ -139,9 +134,8 @@ stacked_windows <- function(x, starts, sizes, step) {
     if (any(sizes != 1L)) {
       return()
     }
-    strides <- rev(cumprod(c(1, rev(x@shape))))[-1L]
-    at <- colSums((starts - 1L) * strides)
-    return(reshaped(picked(reshaped(x, as.integer(prod(x@shape))), at, 1L), c(count, sizes)))
+    at <- row_places(x@shape, starts)
+    return(reshaped(taken(reshaped(x, as.integer(prod(x@shape))), at, 1L), c(count, sizes)))
   }
   from <- starts[, 1L]
   to <- from + (sizes - 1L) * step
@@ -149,8 +143,8 @@ stacked_windows <- function(x, starts, sizes, step) {
   to[[varying]] <- x@shape[[varying]]
   steps <- replace(step, varying, 1L)
   within <- (seq_len(sizes[[varying]]) - 1L) * step[[varying]]
-  at <- as.vector(outer(within, starts[varying, ] - 1L, `+`))
-  found <- picked(sliced(x, as.integer(from), as.integer(to), as.integer(steps)), at, varying)
+  at <- as.vector(outer(within, starts[varying, ], `+`))
+  found <- taken(sliced(x, as.integer(from), as.integer(to), as.integer(steps)), at, varying)
   rest <- sizes[-varying]
   order <- c(varying, seq_along(sizes)[-varying])
   found <- reshaped(transposed(found, order), c(count, sizes[[varying]], rest))
@@ -158,37 +152,29 @@ stacked_windows <- function(x, starts, sizes, step) {
   transposed(found, c(1L, append(seq_along(rest) + 2L, 2L, varying - 1L)))
 }
 
-# The elements at positions along an axis, which count from 0
-picked <- function(x, at, axis) {
-  step <- unique(diff(at))
-  if (length(step) == 1L && step > 0) {
-    start <- rep(1L, length(x@shape))
-    end <- x@shape
-    start[[axis]] <- as.integer(at[[1L]] + 1)
-    end[[axis]] <- as.integer(at[[length(at)]] + 1)
-    return(sliced(x, start, end, replace(start * 0L + 1L, axis, as.integer(step))))
-  }
-  gathered(x, constant(as.integer(at), "i32", length(at), "at"), axis)
+# The places by rows, from 1 on, of elements whose positions are the columns of a matrix
+row_places <- function(shape, positions) {
+  places(shape, lapply(seq_along(shape), function(axis) positions[axis, ] - 1L))
 }
 
-# Whether the nodes at place `k` are updates at known places, each of what the one before it gave and which nobody else
-# in the row uses.
-is_put_together <- function(table, row, k) {
+# Where the nodes at place `k` put elements into an array, see places_together(), if they are updates at known places,
+# each of what the one before it gave and which nobody else in the row uses; else NULL.
+updates_of_turns <- function(table, row, k) {
   node <- turn_node(table, row, k)
   if (node$op != "dynamic_update_slice") {
-    return(FALSE)
+    return()
   }
   at <- row$from + k - 1L + (seq_len(row$turns) - 1L) * row$period
   if (any(table$back[[1L]][at[-1L]] != row$period)) {
-    return(FALSE)
+    return()
   }
   within <- seq.int(row$from, length.out = row$turns * row$period)
   uses <- sum(vapply(table$ids, function(ids) sum(ids[within] %in% node_ids(table$nodes[at])), 0))
-  uses == row$turns - 1L && !is.null(places_together(turn_nodes(table, row, k)))
+  if (uses == row$turns - 1L) places_together(turn_nodes(table, row, k))
 }
 
-# Where updates lie: `from`, the first one's place, if each lies behind the one before it along one axis; or `at`, the
-# places of single elements by rows, counted from 0. NULL for others, and where one lies on another.
+# Where updates lie: `from`, the first one's place, if each lies behind the one before it along `axis`; or `at`, the
+# places of single elements by rows. NULL for others, and where one lies on another.
 places_together <- function(nodes) {
   windows <- lapply(nodes, known_window)
   if (any(vapply(windows, is.null, NA))) {
@@ -202,32 +188,31 @@ places_together <- function(nodes) {
   if (length(along) == 1L && sizes[[varying]] == along) {
     return(list(from = from[, 1L], axis = varying))
   }
-  strides <- rev(cumprod(c(1, rev(shape))))[-1L]
-  at <- colSums((from - 1L) * strides)
+  at <- row_places(shape, from)
   if (all(sizes == 1L) && !anyDuplicated(at)) list(at = at)
 }
 
-# The array `x` with the updates of `nodes`, which are the rows of a stack
-with_rows_put <- function(x, nodes, stack) {
-  places <- places_together(nodes)
+# The array `x` with all updates, the rows of a stack, at `windows`
+updated_together <- function(x, windows, stack) {
   sizes <- stack@shape[-1L]
-  if (!is.null(places$at)) {
+  count <- stack@shape[[1L]]
+  if (!is.null(windows$at)) {
     flat <- reshaped(x, as.integer(prod(x@shape)))
-    at <- constant(as.integer(places$at), "i32", length(places$at), "at")
-    return(reshaped(scattered("set", flat, at, reshaped(stack, length(places$at)), 1L), x@shape))
+    at <- constant(windows$at - 1L, "i32", count, "at")
+    return(reshaped(scattered("set", flat, at, reshaped(stack, count), 1L), x@shape))
   }
-  axis <- places$axis
+  axis <- windows$axis
   order <- append(seq_along(sizes) + 1L, 1L, axis - 1L)
-  update <- reshaped(transposed(stack, order), replace(sizes, axis, sizes[[axis]] * stack@shape[[1L]]))
+  update <- reshaped(transposed(stack, order), replace(sizes, axis, sizes[[axis]] * count))
   if (identical(update@shape, x@shape)) {
     return(update)
   }
-  dynamic_updated(x, update, lapply(places$from - 1L, constant, "i32", integer(), "start"))
+  dynamic_updated(x, update, lapply(windows$from - 1L, constant, "i32", integer(), "start"))
 }
 
-# What is used behind the row: `before`, values that stay as they are; of the loop's the places `k` in a turn, `index`,
-# the `turn`, and `value`; and the places of arrays that are put together. NULL where one of these is used on its way, or the loop would give
-# nothing.
+# What is used behind the row: `before`, values that stay as they are; `within`, those of the loop, by their places `k`
+# in a turn, `index`, the `turn`, and `value`; and the places of `arrays`. NULL where one of these is used on its way,
+# or nothing of the loop is used.
 used_of_turns <- function(values, table, row, plan) {
   of_row <- node_ids(table$nodes[seq.int(row$from, length.out = row$length)])
   behind <- nodes_behind(nodes_of(values), replay_edges, of_row[[row$length]] + 1)
@@ -237,14 +222,14 @@ used_of_turns <- function(values, table, row, plan) {
   turn <- at %/% row$period + 1L
   k <- at %% row$period + 1L
   before <- ids < of_row[[1L]] | k %in% plan$from_stacks
-  sums <- k %in% plan$sums
-  if (any(turn[sums] < row$turns)) {
+  arrays <- k %in% plan$arrays
+  if (any(turn[arrays] < row$turns)) {
     return()
   }
-  within <- lapply(which(!is.na(at) & !before & !sums), function(i) {
+  within <- lapply(which(!is.na(at) & !before & !arrays), function(i) {
     list(k = k[[i]], index = taken[[i]]@index, turn = turn[[i]], value = taken[[i]])
   })
-  if (length(within) || any(sums)) list(before = taken[before], within = within, sums = k[sums])
+  if (length(within) || any(arrays)) list(before = taken[before], within = within, arrays = k[arrays])
 }
 
 # Elements that the stacks of one loop may have altogether
@@ -260,7 +245,7 @@ loop_of_turns <- function(table, row, plan, used, first) {
   stacked <- stacked[!duplicated(keys_of(stacked))]
   results <- c(
     lapply(stacked, function(one) new_value(turn_node(table, row, one$k), one$index)),
-    lapply(used$sums, function(k) turn_node(table, row, k)$inputs[[2L]])
+    lapply(used$arrays, function(k) turn_node(table, row, k)$inputs[[2L]])
   )
   taken <- lapply(plan$taken, function(k) new_value(turn_node(table, row, k)))
   if (sum(vapply(c(results, taken), function(value) prod(value@shape), 0)) * row$turns > most_stacked) {
@@ -272,16 +257,14 @@ loop_of_turns <- function(table, row, plan, used, first) {
   }
   carried <- lapply(plan$carried, function(one) one$value)
   from <- c(plan$outside, carried, taken)
-  fresh <- lapply(plan$carried, function(one) {
-    new_value(turn_node(table, row, one$k), one$index)
-  })
-  earlier <- vapply(plan$carried, function(one) one$ago > 1L, NA)
+  # Of each chain the first one is new, and the others are what those before them were.
+  new <- vapply(plan$carried, function(one) one$lag == 1L, NA)
+  fresh <- lapply(plan$carried[new], function(one) new_value(turn_node(table, row, one$k), one$index))
   body <- function(carry, x) {
-    now <- replay(c(fresh[!earlier], results), from, c(plan$outside, carry, x), first)
-    next_carry <- carry
-    next_carry[!earlier] <- now[seq_len(sum(!earlier))]
-    next_carry[earlier] <- carry[which(earlier) - 1L]
-    list(carry = next_carry, ys = beyond(now, sum(!earlier)))
+    now <- replay(c(fresh, results), from, c(plan$outside, carry, x), first)
+    carry[!new] <- carry[which(!new) - 1L]
+    carry[new] <- now[seq_along(fresh)]
+    list(carry = carry, ys = beyond(now, length(fresh)))
   }
   found <- if (length(carried) || !length(stacks)) {
     scan_node(body, lapply(plan$carried, function(one) one$start), stacks, row$turns)
@@ -296,11 +279,12 @@ loop_of_turns <- function(table, row, plan, used, first) {
     if (at_end[[i]]) found[[used_carried[[i]]]] else row_of(ys[[used_stacked[[i]]]], used$within[[i]]$turn)
   })
   arrays <- Map(function(k, stack) {
-    with_rows_put(turn_node(table, row, k, 1L)$inputs[[1L]], turn_nodes(table, row, k), stack)
-  }, used$sums, beyond(ys, length(stacked)))
+    windows <- plan$windows[[match(k, plan$arrays)]]
+    updated_together(turn_node(table, row, k, 1L)$inputs[[1L]], windows, stack)
+  }, used$arrays, beyond(ys, length(stacked)))
   list(
     from = c(
-      lapply(used$within, function(one) one$value), lapply(used$sums, function(k) new_value(turn_node(table, row, k)))
+      lapply(used$within, function(one) one$value), lapply(used$arrays, function(k) new_value(turn_node(table, row, k)))
     ),
     to = c(to, arrays)
   )

@@ -32,7 +32,7 @@ most_in_turn <- 8L
 most_periods <- 64L
 
 # The same values by a graph with loops for rows of equal turns. Nodes before the one with the number `first` stay.
-hooks$with_loops <- with_loops <- function(values, first) {
+hooks$with_loops <- function(values, first) {
   if (trace_state$node_count - first < least_repeated || !is.null(trace_state$mesh) || has_effects()) {
     return(values)
   }
@@ -41,7 +41,7 @@ hooks$with_loops <- with_loops <- function(values, first) {
   if (!length(repeated_lengths(match(names, names)))) {
     return(values)
   }
-  table <- turn_table(nodes, first)
+  table <- turn_table(nodes)
   found <- values
   # From the last row to the first: what is before a row stays as the table has it.
   for (row in rows_of_turns(table)) found <- turns_as_loop(found, table, row, first)
@@ -67,11 +67,7 @@ has_effects <- function() {
 # What rows are found by: of each node a number for its kind, 0 for one that is no part of a row, one for where a slice
 # begins, and its operands: `ids` the nodes that these are results of, `indices` the places among their results, `back`
 # how many nodes before.
-turn_table <- function(nodes, first) {
-  ids <- node_ids(nodes)
-  last <- max(ids)
-  place <- integer(last - first + 1)
-  place[ids - first + 1] <- seq_along(nodes)
+turn_table <- function(nodes) {
   kinds <- starts <- integer(length(nodes))
   known <- utils::hashtab()
   numbered <- function(key) {
@@ -111,9 +107,9 @@ turn_table <- function(nodes, first) {
   })
   column <- function(of) lapply(columns, function(at) c(0, of)[at + 1L])
   ids_of <- column(vapply(flat, function(value) value@node$id, 0))
+  ids <- node_ids(nodes)
   back <- lapply(ids_of, function(x) {
-    at <- integer(length(x))
-    at[x >= first] <- place[x[x >= first] - first + 1]
+    at <- match(x, ids, nomatch = 0L)
     ifelse(at > 0L, seq_along(x) - at, 0L)
   })
   list(
@@ -231,15 +227,15 @@ likely_periods <- function(kinds) {
 
 has_small_turns <- function(table, row) {
   turn <- table$nodes[seq.int(row$from, length.out = row$period)]
-  all(vapply(turn, function(node) all(vapply(node$types, function(type) prod(type@shape) <= most_small, NA)), NA))
+  types <- unlist(lapply(turn, function(node) node$types), recursive = FALSE)
+  all(vapply(types, function(type) prod(type@shape), 0) <= most_small)
 }
 
 # Where the longest stretch of TRUE begins, and its length
 longest_stretch <- function(x) {
   runs <- rle(x)
-  runs$lengths[!runs$values] <- 0L
-  at <- which.max(runs$lengths)
-  c(sum(rle(x)$lengths[seq_len(at - 1L)]) + 1L, runs$lengths[[at]])
+  at <- which.max(runs$lengths * runs$values)
+  c(sum(runs$lengths[seq_len(at - 1L)]) + 1L, runs$lengths[[at]] * runs$values[[at]])
 }
 
 # Whether the operands of the nodes at `now` and `then` are the same values, or as many nodes before
@@ -258,7 +254,7 @@ same_operands <- function(table, now, then) {
 turns_from <- function(table, from, length, period) {
   repeat {
     turns <- length %/% period
-    if (turns < least_turns || turns * period < least_repeated) {
+    if (turns < least_turns) {
       return()
     }
     now <- seq.int(from, length.out = (turns - 1L) * period)

@@ -14,8 +14,8 @@ overload_ifelse <- function(test, yes, no) {
     parts <- lapply(parts, as_doubles)
   }
   parts <- Map(function(part, name) fitted_to(part, test@shape, name, call), parts, c("yes", "no"))
-  both <- if (isTRUE(trace_state$differentiated)) of_both(parts)
-  chosen <- selected(here, shielded(parts[[1L]], here, both), shielded(parts[[2L]], hlo_not(here), both))
+  stop <- shared_history(parts)
+  chosen <- selected(here, shielded(parts[[1L]], here, stop), shielded(parts[[2L]], hlo_not(here), stop))
   unknown <- if (is_inexact(test@dtype)) nan_at(test) else undecided(test)
   if (is.null(unknown) || chosen@dtype == "pred") chosen else selected(unknown, missing_like(chosen), chosen)
 }
@@ -94,19 +94,19 @@ fitted_to <- function(part, shape, name, call) {
 
 # A value that counts only where `here` says so, and so has no derivative elsewhere: not 0 times what is infinite there,
 # as of log(x) at 0. What was computed element by element is computed again from operands that have no derivatives
-# elsewhere, also where it has another form since, `deep` forms one upon another. Those are operands at the latest that
-# `both` has, a table of nodes: see of_both().
-shielded <- function(value, here, both = NULL, deep = 0L) {
+# elsewhere, also where it has another form since, `deep` forms one upon another. It goes back to nodes in the
+# table `stop` at most, see shared_history().
+shielded <- function(value, here, stop = NULL, deep = 0L) {
   node <- value@node
   # Not without end: a call for each of a thousand joined one by one would use up R's stack.
   again <- if (isTRUE(trace_state$differentiated) && deep < 50L) shielded_parts[[node$op]]
   if (!is.null(again)) {
-    return(again(node, here, both, deep + 1L))
+    return(again(node, here, stop, deep + 1L))
   }
   if (!isTRUE(trace_state$differentiated) || !is_inexact(value@dtype) || !is_element_wise(value@node, value@shape)) {
     return(value)
   }
-  history <- element_wise_history(value, both)
+  history <- element_wise_history(value, stop)
   gates <- lapply(history$ends, function(end) if (is_fixed_number(end)) end else gated(here, end))
   replay(list(value), history$ends, gates, 0)[[1L]]
 }
@@ -141,43 +141,46 @@ element_wise_history <- function(value, stop = NULL) {
   list(nodes = nodes, ends = ends)
 }
 
-# The nodes that both branches of a choice are computed from element by element, NULL for none: wherever the choice
-# falls, what these are computed from counts. Of a loop's turns, each with a choice that the next one goes on from, only
-# the last is computed again.
-of_both <- function(parts) {
+# A table of the nodes that both branches of a choice are computed from element by element, NULL for none: wherever the
+# choice falls, what these are computed from counts. Of a loop's turns, each with a choice that the next one goes on
+# from, only the last is computed again.
+shared_history <- function(parts) {
+  if (!isTRUE(trace_state$differentiated)) {
+    return()
+  }
   nodes <- lapply(parts, function(part) {
     while (part@node$op %in% c("reshape", "transpose", "reverse")) part <- part@node$inputs[[1L]]
     element_wise_history(part)$nodes
   })
-  shared <- intersect(node_ids(nodes[[1L]]), node_ids(nodes[[2L]]))
+  shared <- nodes[[1L]][node_ids(nodes[[1L]]) %in% node_ids(nodes[[2L]])]
   if (!length(shared)) {
     return()
   }
   table <- new_table()
-  for (node in nodes[[1L]][node_ids(nodes[[1L]]) %in% shared]) set_of_node(table, node, TRUE)
+  for (node in shared) set_of_node(table, node, TRUE)
   table
 }
 
 # What gives elements another place
 shielded_parts <- list(
-  reshape = function(node, here, both, deep) {
+  reshape = function(node, here, stop, deep) {
     inner <- node$inputs[[1L]]
-    reshaped(shielded(inner, reshaped(here, inner@shape), both, deep), here@shape)
+    reshaped(shielded(inner, reshaped(here, inner@shape), stop, deep), here@shape)
   },
-  transpose = function(node, here, both, deep) {
+  transpose = function(node, here, stop, deep) {
     p <- node$params$permutation
-    transposed(shielded(node$inputs[[1L]], transposed(here, order(p)), both, deep), p)
+    transposed(shielded(node$inputs[[1L]], transposed(here, order(p)), stop, deep), p)
   },
-  reverse = function(node, here, both, deep) {
+  reverse = function(node, here, stop, deep) {
     axes <- node$params$axes
-    hlo_reverse(shielded(node$inputs[[1L]], hlo_reverse(here, axes), both, deep), axes)
+    hlo_reverse(shielded(node$inputs[[1L]], hlo_reverse(here, axes), stop, deep), axes)
   },
-  concatenate = function(node, here, both, deep) {
+  concatenate = function(node, here, stop, deep) {
     axis <- node$params$axis
     ends <- cumsum(vapply(node$inputs, function(part) part@shape[[axis]], 0L))
     joined(Map(function(part, end) {
       from <- replace(rep(1L, rank_of(here)), axis, end - part@shape[[axis]] + 1L)
-      shielded(part, sliced(here, from, replace(here@shape, axis, end)), both, deep)
+      shielded(part, sliced(here, from, replace(here@shape, axis, end)), stop, deep)
     }, node$inputs, ends), axis)
   }
 )

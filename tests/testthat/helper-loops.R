@@ -4,6 +4,5 @@ turn_by_turn <- function(code) {
   found <- hooks$with_loops
   withr::defer(hooks$with_loops <- found)
   hooks$with_loops <- function(values, first) values
-  local_binding("with_loops", hooks$with_loops)
   code
 }
