@@ -74,7 +74,7 @@ hlo_dmvnorm <- function(x, mean = 0, sigma = NULL, chol = NULL, precision = NULL
   given <- matrix_values(list(x = x, mean = mean), forms[[1L]], form, "hlo_dmvnorm", call)
   rows <- centred(given$x, given$mean, "hlo_dmvnorm", call, matrix_rows(given$matrix))
   parts <- switch(form,
-    sigma = by_factor(rows, xla_chol(given$matrix)),
+    sigma = by_covariance(rows, given$matrix),
     chol = by_factor(rows, given$matrix),
     precision = by_precision(rows, given$matrix)
   )
@@ -88,6 +88,11 @@ normal_of_parts <- function(logdet, square, n) 0.5 * (logdet - square) - n * hal
 density_result <- function(density, rank, log) {
   if (rank < 2L) density <- reshaped(density, integer())
   if (log) density else exp(density)
+}
+
+by_covariance <- function(z, sigma) {
+  parts <- covariance_op()(sigma, z)
+  list(logdet = -parts$logdet, square = parts$square)
 }
 
 # Rows z with covariance t(r) r

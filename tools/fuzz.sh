@@ -27,11 +27,12 @@ random() {
   return $ended
 }
 
-# Random derivatives beside differences, then random programs, run in R and compiled, on one core.
+# Random derivatives beside differences, functions with loops, then random programs, run in R and compiled, on one core.
 beside() {
   local failed=0
-  random derivatives.R $((seconds * 2 / 5)) "$seed" || failed=1
-  random programs.R $((seconds * 3 / 5)) $((2 * seed)) || failed=1
+  random derivatives.R $((seconds * 3 / 10)) "$seed" || failed=1
+  random loops.R $((seconds / 5)) "$seed" || failed=1
+  random programs.R $((seconds / 2)) $((2 * seed)) || failed=1
   return $failed
 }
 

@@ -18,6 +18,9 @@ test_that("random programs and derivatives of a seed are right", {
   # Of large arrays
   expect_identical(home$run_programs(0, 1L, 12, say, first = 2L), 0L, info = printed)
   expect_identical(home$run_functions(0, 1L, 3, say, first = 2L), 0L, info = printed)
+  # With loops of R's
+  expect_identical(home$run_loops(0, 1L, 4, say), 0L, info = printed)
+  expect_match(printed[length(printed)], "^4 functions, [1-4] of them with loops")
 })
 
 test_that("a seed's programs are the same again, and well-typed", {
@@ -75,6 +78,23 @@ test_that("a function that computes something else is found and the program made
   expect_true(any(grepl("^round\\([a-z0-9]+\\)$", functions)), info = printed)
   expect_true(all(grepl("cumsum|round", functions)), info = printed)
   expect_lt(count, 12)
+})
+
+test_that("a loop that computes something else is found and the function made small", {
+  skip_unless_all()
+  home <- fuzz_home()
+  # In the place of programs: R, which is wrong where something is carried by tanh().
+  home$looped_results <- function(f, q, along, kind) f(q) + (kind == "value" && "tanh" %in% all.names(body(f)))
+  home$batch_data <- function(data, dtype) data
+  home$has_loop <- function(code, data) TRUE
+  home$loop_numbers <- Filter(function(code) !"tanh" %in% all.names(code), home$loop_numbers)
+  printed <- character()
+  count <- home$run_loops(0, 3L, 3, function(...) printed <<- c(printed, paste0(...)))
+  expect_identical(count, 1L)
+  expect_match(grep("^FOUND", printed, value = TRUE), "^FOUND value \\(seed 3, batch 1, ")
+  small <- grep("^  f <- ", printed, value = TRUE)
+  expect_match(small, "tanh(0)", fixed = TRUE)
+  expect_lt(nchar(small), 200)
 })
 
 test_that("what is compared is the value, its type, dimensions, NaN, infinities and signs of zeros", {

@@ -156,3 +156,9 @@ test_that("the tests that CRAN runs are there", {
   expect_identical(anyDuplicated(quick), 0L)
   expect_identical(quick[!file.exists(source_file("tests", "testthat", sprintf("test-%s.R", quick)))], character())
 })
+
+test_that("tests forget programs of the session and leave those on disk, which other files and the next run need", {
+  files <- list.files(source_file("tests/testthat"), "[.]R$", recursive = TRUE, full.names = TRUE)
+  clearing <- Filter(function(file) any(grepl("xla_cache_clear()", readLines(file), fixed = TRUE)), files)
+  expect_identical(clearing, character())
+})

@@ -78,3 +78,6 @@ values_anywhere <- function(env = parent.frame()) {
   put(function() NULL)
   withr::defer(put(before), env)
 }
+
+# Forgets the programs of the session, and says how many there were. What is on disk stays, which other files need.
+forget_session <- function() withr::with_options(list(xlaffi.program_cache = FALSE), xla_cache_clear("programs"))

@@ -274,7 +274,7 @@ test_that("equal functions are compiled once, and functions that are gone are le
   skip_without_plugin()
   f <- ffi_callback(function(x) x + 1, "x: f64[] -> y: f64[]")
   jitted <- xla_jit(function(x) f(x) * 2)
-  xla_cache_clear()
+  forget_session()
   jitted(1)
   for (i in c(1, 2, 3)) expect_identical(jitted(i), (i + 1) * 2)
   expect_identical(nrow(xla_cache()), 1L)

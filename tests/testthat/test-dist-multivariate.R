@@ -58,6 +58,42 @@ test_that("normal densities of vectors and of rows are those of R's formulas, in
   expect_equal(lapply(single, as_array), expected, tolerance = 1e-5, ignore_attr = TRUE)
 })
 
+test_that("derivatives by a covariance are those by its factor, to the third order, alone and in batches", {
+  skip_without_plugin()
+  lags <- abs(outer(1:4, 1:4, "-"))
+  density <- function(by_sigma, rows) {
+    function(p) {
+      s <- exp(-lags * exp(p[1])) * p[2]^2 + diag(4) * p[3]
+      z <- rows * p[4]
+      mean <- rep(p[5], 4)
+      found <- if (by_sigma) hlo_dmvnorm(z, mean, s, log = TRUE) else hlo_dmvnorm(z, mean, chol = chol(s), log = TRUE)
+      sum(found * seq_along(found))
+    }
+  }
+  p <- c(0.2, 1.3, 0.5, 0.9, 0.3)
+  along <- cos(1:5)
+  orders <- function(f) {
+    third <- function(p) sum(xla_hessian(f)(p) * outer(along, along))
+    batch <- rbind(p, p + 0.1, p * 0.8)
+    more <- function() list(f(p), xla_grad(third)(p), xla_jvp(xla_grad(f))(p, along)$tangent, xla_vmap(f)(batch))
+    c(list(xla_grad(f)(p), xla_hessian(f)(p), xla_vmap(xla_grad(f))(batch)), if (all_run()) more())
+  }
+  for (rows in c(list(x), if (all_run()) list(x[1, ]))) {
+    both <- xla_jit(function() lapply(c(TRUE, FALSE), function(by_sigma) orders(density(by_sigma, rows))))()
+    expect_equal(both[[1]], both[[2]], tolerance = 1e-9)
+  }
+  # Only what is above the diagonal counts, also for the gradient.
+  half <- sigma
+  half[lower.tri(half)] <- NaN
+  slopes <- function(sigma) xla_grad(function(s) sum(hlo_dmvnorm(x, centre, s, log = TRUE)))(sigma)
+  expect_equal(slopes(half), xla_grad(function(s) sum(hlo_dmvnorm(x, centre, chol = chol(s), log = TRUE)))(sigma))
+  # A density alone makes no inverse, and a Hessian makes one.
+  value <- function(s) sum(hlo_dmvnorm(x, centre, s, log = TRUE))
+  calls <- function(f) as.integer(sum(ffi_profile(xla_jit(f)(sigma))$calls))
+  expect_identical(calls(value), 2L)
+  expect_identical(c(calls(xla_grad(value)), calls(xla_hessian(value))), c(5L, 5L))
+})
+
 test_that("separable densities are those of Kronecker products", {
   skip_without_plugin()
   z <- array(sin(1:24), c(4, 3, 2))

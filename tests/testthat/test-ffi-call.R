@@ -61,7 +61,7 @@ test_that("each signature is compiled once, and what is compiled can be seen and
   skip_without_plugin()
   # R data and buffers have clients of their own where the plugin in this package runs programs.
   clients <- if (identical(synchronous_device(), as_pjrt_device(NULL))) 1L else 2L
-  xla_cache_clear()
+  forget_session()
   lu <- lu_call()
   a <- matrix(c(4, 2, 1, 3), 2)
   for (x in list(a, a + 1, pjrt_buffer(a, "f64"), pjrt_buffer(a, "f32"), diag(3))) lu(x)
@@ -69,7 +69,7 @@ test_that("each signature is compiled once, and what is compiled can be seen and
   expect_identical(seen$name, rep("lu", 2L + clients))
   expect_identical(seen$arguments, c("f64(3, 3)", "f32(2, 2)", rep("f64(2, 2)", clients)))
   expect_match(seen$program, "custom_call @lu", fixed = TRUE)
-  expect_identical(xla_cache_clear(), 2L + clients)
+  expect_identical(forget_session(), 2L + clients)
   expect_identical(nrow(xla_cache()), 0L)
   expect_length(ls(xlaffi:::jit_state$calls), 0)
   expect_identical(lu(a)$pivots, 1:2)
@@ -77,7 +77,7 @@ test_that("each signature is compiled once, and what is compiled can be seen and
 
 test_that("the cache is bounded: what was not used for longest goes", {
   skip_without_plugin()
-  xla_cache_clear()
+  forget_session()
   withr::local_options(xlaffi.cache_size = 2)
   f <- xla_jit(function(x) x + 1)
   f(1)
@@ -93,7 +93,7 @@ test_that("the cache is bounded: what was not used for longest goes", {
 
 test_that("programs are forgotten where the process has much code in memory, the oldest first", {
   skip_without_plugin()
-  xla_cache_clear()
+  forget_session()
   add <- function(n) eval(bquote(xla_jit(function(x) x + .(n))))
   functions <- lapply(1:4, add)
   for (f in functions) f(1)

@@ -203,14 +203,14 @@ test_that("no names of arguments look like other arguments", {
 
 test_that("equal functions share a program", {
   skip_without_plugin()
-  xla_cache_clear()
+  forget_session()
   for (i in 1:(if (all_run()) 100 else 5)) {
     expect_identical(xla_jit(function(x) x * 3)(2), 6)
     expect_identical(ffi_call("kepler", function(M, e) list(M, M))(0, 0)[[2]], 1)
   }
   expect_identical(nrow(xla_cache()), 2L)
   expect_lt(length(ls(xlaffi:::jit_state$calls)), 100)
-  expect_identical(xla_cache_clear(), 2L)
+  expect_identical(forget_session(), 2L)
   expect_length(ls(xlaffi:::jit_state$calls), 0)
 })
 

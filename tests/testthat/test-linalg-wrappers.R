@@ -47,7 +47,7 @@ test_that("values give values, and functions compose", {
 test_that("programs are compiled once for each dtype and shape", {
   skip_without_plugin()
   # A full cache keeps its size.
-  xla_cache_clear()
+  forget_session()
   x <- random_array(c(2, 2))
   xla_qr(x)
   before <- nrow(xla_cache())
@@ -62,7 +62,7 @@ test_that("what passed the checks once spares no other arguments them", {
   x <- random_definite(c(3, 3))
   single <- pjrt_buffer(x, "f32")
   for (turn in 1:3) {
-    if (turn == 3) xla_cache_clear()
+    if (turn == 3) forget_session()
     expect_equal(xla_chol(x), chol(x))
     expect_identical(as.character(dtype(xla_chol(single))), "f32")
     expect_identical(as.character(dtype(xla_chol(single, dtype = "f64"))), "f64")

@@ -14,7 +14,7 @@ parts <- function() sum(startsWith(xla_cache()$name, "data of "))
 
 test_that("objectives have what is theirs, whatever the data are, in whatever order", {
   skip_without_plugin()
-  xla_cache_clear()
+  forget_session()
   model <- xla_objective(rates, c(0, 0), counts, x)
   expect_equal(model$fn(at), rates_known(at))
   expect_equal(model$gr(at), slope_known(at))
@@ -42,7 +42,7 @@ test_that("objectives have what is theirs, whatever the data are, in whatever or
 
 test_that("data that the function reads, data of both kinds and results of data alone are as in R", {
   skip_without_plugin()
-  xla_cache_clear()
+  forget_session()
   y <- counts + 0.5
   g <- function(p, x) sum((log(y) - p[1] * x)^2 + y^x) + mean(lgamma(y))
   known <- function(p) sum((log(y) - p[1] * x)^2 + y^x) + mean(lgamma(y))
@@ -70,7 +70,7 @@ test_that("data that the function reads, data of both kinds and results of data 
 test_that("loops, branches and matrices take what is computed before", {
   skip_without_plugin()
   skip_unless_all()
-  xla_cache_clear()
+  forget_session()
   design <- Matrix::sparseMatrix(i = rep(seq_len(n), 2L), j = c(rep(1:2, n / 2), rep(3L, n)), x = c(exp(x), x))
   f <- function(p, y, design) {
     dear <- log(y + 1) * sqrt(y + 2)
@@ -116,7 +116,7 @@ test_that("random effects, and objectives that another session has left, have th
   folder <- withr::local_tempdir("programs")
   Sys.chmod(folder, "0700")
   withr::local_options(xlaffi.program_cache = folder)
-  xla_cache_clear()
+  forget_session()
   group <- rep(1:5, n / 5)
   mixed <- function() {
     env <- new.env(parent = globalenv())
@@ -138,7 +138,7 @@ test_that("random effects, and objectives that another session has left, have th
   count <- length(all_terms())
   expect_gt(count, 0)
   saved <- nrow(xla_cache("saved"))
-  withr::with_options(list(xlaffi.program_cache = FALSE), xla_cache_clear("programs"))
+  forget_session()
   expect_length(all_terms(), 0L)
   again <- mixed()
   expect_identical(again$fn(p), first$fn(p))

@@ -255,10 +255,10 @@ test_that("a compiled program has a state, which goes with it", {
     twice <- xla_jit(function(x) stateful(stateful(x, k = 1)$y, k = 1))
     expect_identical(twice(c(1, 2)), list(y = c(21, 22), alive = 4L))
     rm(twice)
-    xla_cache_clear()
+    forget_session()
     gc()
     gc()
     expect_identical(alive(), 0L)
-    xla_cache_clear()
+    forget_session()
   }
 })

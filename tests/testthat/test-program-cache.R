@@ -6,8 +6,6 @@ local_program_cache <- function(envir = parent.frame()) {
   forget_session()
   folder
 }
-# The programs of the session only: what is on disk stays.
-forget_session <- function() withr::with_options(list(xlaffi.program_cache = FALSE), xla_cache_clear("programs"))
 local_counted <- function(envir = parent.frame()) {
   counts <- new.env()
   counts$compiled <- 0

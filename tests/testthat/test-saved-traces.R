@@ -187,7 +187,7 @@ traced_times <- function(code, ..., random = "u", hessian = FALSE, evaluate = TR
     trace(...)
   }, "xlaffi")
   on.exit(assignInNamespace("trace_program", trace, "xlaffi"))
-  withr::with_options(list(xlaffi.program_cache = FALSE), xla_cache_clear("programs"))
+  forget_session()
   objective <- xla_objective(env$f, env$par, y = env$y, groups = env$groups, random = random)
   x <- objective$par + 0.1
   numbers <- if (evaluate) list(objective$fn(x), objective$gr(x), if (hessian) objective$he(x))

@@ -352,6 +352,7 @@ test_that("what cannot be solved is refused", {
 
 test_that("steps that are made again end where they ended, and failures have no derivatives but their own", {
   skip_without_plugin()
+  skip_unless_all()
   ends <- function(p) {
     f <- function(t, y, q) ifelse(t > 5, NaN, p) * (1 + sin(3 * t)) - 0.3 * y
     hlo_ode(0, c(0, 5), f, NULL, rtol = 1e-9, atol = 1e-9)$y[2]

@@ -67,7 +67,7 @@ test_that("sparse Jacobians are the dense ones, by columns and by rows", {
   integral <- function(x) hlo_integrate(function(t) t * x[1], 0, 1)$value * x
   chosen <- function(x) hlo_select(x[1] > 0, x[2] * x, rev(x))
   both <- xla_jit(function(x) {
-    lapply(list(wide, tall, integral, chosen), function(f) {
+    lapply(c(list(wide, tall, chosen), if (all_run()) list(integral)), function(f) {
       c(list(xla_jacobian(f)(x)), lapply(c("auto", "forward", "reverse"), function(mode) {
         as.matrix(xla_jacobian(f, mode = mode, sparse = TRUE)(x))
       }))

@@ -79,6 +79,20 @@ plain_survival <- function(weeks, event, drug) {
   )
 }
 
+# A likelihood as R has it: a loop over days, for xlaffi and for R alone
+garch_loss <- function(p, y) {
+  omega <- exp(p[1])
+  alpha <- plogis(p[2])
+  beta <- plogis(p[3]) * (1 - alpha)
+  variance <- omega / (1 - alpha - beta)
+  loss <- 0
+  for (t in seq_along(y)) {
+    loss <- loss + (log(variance) + y[t]^2 / variance) / 2
+    variance <- omega + alpha * y[t]^2 + beta * variance
+  }
+  loss
+}
+
 set.seed(1)
 large <- local({
   x <- cbind(1, matrix(rnorm(1e5 * 9), ncol = 9))
@@ -87,6 +101,7 @@ large <- local({
 year <- m$time[m$known]
 gp_data <- list(d = outer(year, year, "-"), y = m$co2_known)
 nile <- as.vector(Nile)
+dax <- 100 * diff(log(as.vector(EuStockMarkets[1:501, "DAX"])))
 design <- cbind(1, m$drug)
 cases <- list(
   `logistic regression, 111 x 3` = list(
@@ -102,6 +117,10 @@ cases <- list(
   ),
   `local level, 100 years` = list(
     objective = m$level, plain = plain_level(nile), tmb = list(model = "level", y = nile)
+  ),
+  `GARCH(1, 1), 500 days, R's loop` = list(
+    objective = xla_objective(garch_loss, c(-2, -2, 2), y = dax), plain = list(fn = function(p) garch_loss(p, dax)),
+    tmb = list(model = "garch", y = dax)
   ),
   `Weibull regression, 42 patients` = list(
     objective = m$survival, plain = plain_survival(m$weeks, m$event, m$drug),

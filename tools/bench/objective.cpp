@@ -42,6 +42,17 @@ Type objective_function<Type>::operator()() {
     }
     return sum / 2;
   }
+  if (model == "garch") {
+    DATA_VECTOR(y);
+    PARAMETER_VECTOR(p);
+    Type omega = exp(p[0]), alpha = invlogit(p[1]), beta = invlogit(p[2]) * (1 - alpha);
+    Type variance = omega / (1 - alpha - beta), loss = 0;
+    for (int t = 0; t < y.size(); t++) {
+      loss += (log(variance) + y[t] * y[t] / variance) / 2;
+      variance = omega + alpha * y[t] * y[t] + beta * variance;
+    }
+    return loss;
+  }
   if (model == "schools") {
     DATA_VECTOR(y);
     DATA_VECTOR(sigma);

@@ -3,7 +3,7 @@
 load_programs <- function(folder, into = globalenv()) {
   files <- c(
     "sparse.R", "grammar.R", "rounding.R", "grow.R", "differences.R", "refusals.R", "batch.R", "shrink.R", "smooth.R",
-    "slopes.R", "large.R"
+    "slopes.R", "large.R", "loops.R"
   )
   for (file in files) sys.source(file.path(folder, file), into)
 }
@@ -142,7 +142,7 @@ function_finding <- function(code, data, problem, second, kinds, place, say) {
     kinds[[known[[1L]]]]$count <- kinds[[known[[1L]]]]$count + 1L
     return(kinds)
   }
-  code <- shrunk_function(code, data, problem, second)
+  code <- shrunk_function(code, data, problem, function(codes) slope_problems(codes, data, rep(second, length(codes))))
   say(sprintf("FOUND %s (%s)", problem, place))
   for (line in function_text(code, data, second)) say("  ", gsub("\n", "\n  ", line))
   c(kinds, list(new_kind(problem, code, data)))

@@ -138,8 +138,8 @@ slope_problems <- function(codes, data, second) {
   })
 }
 
-# The smallest function that has the same problem
-shrunk_function <- function(code, data, problem, second) {
+# The smallest function that has the same problem; `problems_of` gives those of many.
+shrunk_function <- function(code, data, problem, problems_of) {
   for (round in 1:20) {
     smaller <- utils::head(smaller_programs(code, data), 60L)
     fits <- vapply(smaller, function(code) {
@@ -148,12 +148,14 @@ shrunk_function <- function(code, data, problem, second) {
     }, NA)
     smaller <- smaller[fits]
     if (!length(smaller)) break
-    problems <- slope_problems(smaller, data, rep(second, length(smaller)))
-    same <- vapply(problems, function(other) {
-      length(other) && !is.na(other) && problem_class(other) == problem_class(problem)
-    }, NA)
+    problems <- problems_of(smaller)
+    same <- vapply(problems, is_same_problem, NA, problem)
     if (!any(same)) break
     code <- smaller[[which(same)[[1L]]]]
   }
   code
+}
+
+is_same_problem <- function(other, problem) {
+  length(other) && !is.na(other) && problem_class(other) == problem_class(problem)
 }
