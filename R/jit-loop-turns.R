@@ -266,13 +266,17 @@ loop_of_turns <- function(table, row, plan, used, first) {
     carry[new] <- now[seq_along(fresh)]
     list(carry = carry, ys = beyond(now, length(fresh)))
   }
-  found <- if (length(carried) || !length(stacks)) {
-    scan_node(body, lapply(plan$carried, function(one) one$start), stacks, row$turns)
-  } else {
-    # Turns that take nothing of one another are computed side by side.
-    batch <- batch_leaves(function(x) body(list(), x)$ys, stacks, rep(TRUE, length(stacks)), row$turns)
-    all_in_front(batch$values, batch$mapped, row$turns)
+  # Turns that take nothing of one another are computed side by side, where all that is in them has batches.
+  found <- if (!length(carried) && length(stacks)) {
+    tryCatch(
+      {
+        batch <- batch_leaves(function(x) body(list(), x)$ys, stacks, rep(TRUE, length(stacks)), row$turns)
+        all_in_front(batch$values, batch$mapped, row$turns)
+      },
+      error = function(e) NULL
+    )
   }
+  if (is.null(found)) found <- scan_node(body, lapply(plan$carried, function(one) one$start), stacks, row$turns)
   ys <- beyond(found, length(carried))
   used_stacked <- match(keys_of(used$within), keys_of(stacked))
   to <- lapply(seq_along(used$within), function(i) {

@@ -267,3 +267,16 @@ test_that("what differs from turn to turn is not taken for the same", {
   expect_equal(found, silent(x), tolerance = 1e-13)
   expect_gte(length(out), 10L)
 })
+
+test_that("ops without a rule for batches, or with one that fails, are called turn after turn", {
+  skip_without_plugin()
+  x <- sin(1:20)
+  refused <- ffi_op(function(x) sin(x) * 2, vmap = function(arguments, axes, size) stop("no batches"), name = "refused")
+  called <- ffi_call("kepler", function(M, e) list(M, M))
+  turns <- function(op) function(x) sum(sapply(seq_along(x), function(i) op(x[i]) + exp(x[i]) * cos(x[i])))
+  by_call <- function(x) called(x, 0 * x)[[1L]]
+  expect_equal(xla_jit(turns(refused))(x), sum(2 * sin(x) + exp(x) * cos(x)), tolerance = 1e-12)
+  expect_equal(xla_jit(turns(by_call))(x), sum(sin(x) + exp(x) * cos(x)), tolerance = 1e-12)
+  slopes <- 2 * cos(x) + exp(x) * (cos(x) - sin(x))
+  expect_equal(xla_grad(turns(refused))(x), slopes, tolerance = 1e-12)
+})
