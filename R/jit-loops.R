@@ -95,7 +95,8 @@ turn_table <- function(nodes) {
     } else if (node$op == "constant") {
       params <- list(class(params$data), length(params$data))
     }
-    kinds[[i]] <- numbered(list(node$op, lapply(node$types, function(type) c(type@dtype, type@shape)), params))
+    types <- node$types
+    kinds[[i]] <- numbered(c(list(node$op, length(types), params), lapply(types, attributes)))
   }
   flat <- unlist(operands, recursive = FALSE)
   holder <- rep(seq_along(operands), lengths(operands))
@@ -122,12 +123,16 @@ turn_operands <- function(node) if (node$op == "op") replay_edges(node) else nod
 
 # Nodes with regions, or with functions that may belong to one turn, are no part of a row; nor is what counts calls.
 may_repeat <- function(node) {
-  if (node$op == "op") {
+  op <- node$op
+  params <- node$params
+  if (op == "op") {
     return(TRUE)
   }
-  !node$op %in% c("parameter", "linear") && !length(inner_regions(node)) && !isTRUE(node$params$has_side_effect) &&
-    !any_token(node$types) && !any(vapply(node$params, is.function, NA)) &&
-    !(node$op == "constant" && is.object(node$params$data))
+  if (op == "parameter" || op == "linear" || (op %in% of_tokens && any_token(node$types))) {
+    return(FALSE)
+  }
+  !length(params) || op == "slice" || !isTRUE(params$has_side_effect) && !length(inner_regions(node)) &&
+    !any(vapply(params, is.function, NA)) && !(op == "constant" && is.object(params$data))
 }
 
 # Whether two ops, or what belongs to them, do the same: functions of this package may be made anew for each call, with
