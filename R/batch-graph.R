@@ -31,13 +31,13 @@ batch_leaves <- function(f, leaves, mapped, size) {
 # Goes through a region in the order of computation. `known` has what takes the place of a value;
 # for nodes that take such a value `replace(node, inputs, moved)` gives the new ones.
 walk_region <- function(region, known, replace) {
-  nodes <- nodes_behind(c(nodes_of(region$results), region$effects), function(node) node$inputs, region$first)
+  nodes <- nodes_behind(c(nodes_of(region$results), region$effects), batch_edges, region$first)
   effects <- node_ids(region$effects)
   for (node in nodes) {
-    found <- lapply(node$inputs, of_value, table = known)
+    inputs <- batch_edges(node)
+    found <- lapply(inputs, of_value, table = known)
     moved <- !vapply(found, is.null, NA)
     if (any(moved)) {
-      inputs <- node$inputs
       inputs[moved] <- found[moved]
       set_of_results(known, node, replace(node, inputs, moved))
     } else if (node$id %in% effects) {
@@ -45,6 +45,14 @@ walk_region <- function(region, known, replace) {
     }
   }
 }
+
+# What a node's values are batched by. Of an op without a rule for batches that is also what its call gave. It is not
+# called again: it may read variables of the user's that have changed, or hold values of the program.
+batch_edges <- function(node) {
+  if (node$op == "op" && is_batched_by_body(node$params$op)) all_edges(node) else node$inputs
+}
+
+is_batched_by_body <- function(op) is.null(op$batch) && is.null(op$vmap) && !is.list(op$vjp)
 
 batch_node <- function(node, inputs, mapped, size) {
   if (any_token(c(node$inputs, node$types))) {

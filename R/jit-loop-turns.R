@@ -27,27 +27,33 @@ turns_as_loop <- function(values, table, row, first) {
 # The node at place `k` of turn `turn`
 turn_node <- function(table, row, k, turn = row$turns) table$nodes[[row$from + (turn - 1L) * row$period + k - 1L]]
 
+# All nodes of the last turn
+turn_nodes_of <- function(table, row) lapply(seq_len(row$period), turn_node, table = table, row = row)
+
 turn_nodes <- function(table, row, k) lapply(seq_len(row$turns), function(turn) turn_node(table, row, k, turn))
 
 # What becomes of the nodes of a turn, by their places: `from_stacks`, numbers and windows that differ; of these
 # `taken`, which the loop takes, and `stacks`, functions that make their stacks; `arrays`, which get elements turn by
 # turn, and where these lie, `windows`. All others the loop computes, from these, from values `outside` that all turns
 # share, and from what is `carried` from turns before: `k`, `index`, and `lag`, how many turns; NULL where that needs
-# another first turn. NULL where there is no loop.
+# another first turn. Of these `moving` are windows of what the turns compute, at places that differ, and `at` has a
+# column of places for each turn; of what all turns share there are none, for sparse derivatives would take every place
+# for possible. NULL where there is no loop.
 turns_plan <- function(table, row) {
   places <- seq_len(row$period)
-  stacks <- lapply(places, function(k) turn_stack(table, row, k))
+  at <- lapply(places, function(k) places_of_turns(table, row, k))
+  stacks <- lapply(places, function(k) turn_stack(table, row, k, at[[k]]))
   windows <- lapply(places, function(k) updates_of_turns(table, row, k))
   from_stacks <- !vapply(stacks, is.null, NA)
   arrays <- !vapply(windows, is.null, NA)
   outside <- carried <- list()
   taken <- integer()
   for (k in places[!from_stacks]) {
-    at <- row$from + k - 1L + (seq_len(row$turns) - 1L) * row$period
-    operands <- table$operands[[at[[row$turns]]]]
+    here <- row$from + k - 1L + (seq_len(row$turns) - 1L) * row$period
+    operands <- table$operands[[here[[row$turns]]]]
     for (j in if (arrays[[k]]) 2L else seq_along(operands)) {
-      ids <- table$ids[[j]][at]
-      back <- table$back[[j]][at]
+      ids <- table$ids[[j]][here]
+      back <- table$back[[j]][here]
       if (all(ids == ids[[1L]])) {
         outside <- c(outside, operands[j])
         next
@@ -67,7 +73,12 @@ turns_plan <- function(table, row) {
     return()
   }
   taken <- intersect(which(from_stacks), taken)
+  moving <- which(!from_stacks & !vapply(at, is.null, NA))
+  if (!all(vapply(moving, function(k) may_move(table, row, k), NA))) {
+    return()
+  }
   list(
+    moving = moving, at = at[moving],
     arrays = which(arrays), windows = windows[arrays], outside = unique_values(outside),
     carried = carried_before(table, row, unique(carried)), from_stacks = which(from_stacks), stacks = stacks[taken],
     taken = taken
@@ -95,27 +106,40 @@ carried_before <- function(table, row, carried) {
   if (!any(vapply(chains, is.null, NA))) as.list(chains)
 }
 
-# A function that gives the stack of what the nodes at place `k` hold, where they are numbers or windows that differ;
-# else NULL.
-turn_stack <- function(table, row, k) {
+# Where the slices at place `k` begin, a column for each turn, if that differs from turn to turn; else NULL.
+places_of_turns <- function(table, row, k) {
+  if (turn_node(table, row, k)$op == "slice") {
+    first <- turn_node(table, row, k)$params$start
+    starts <- vapply(turn_nodes(table, row, k), function(node) node$params$start, first)
+    starts <- matrix(starts, ncol = row$turns)
+    if (any(starts != starts[, 1L])) starts
+  }
+}
+
+# A function that gives the stack of what the nodes at place `k` hold, where they are numbers that differ, or windows of
+# one array `at` places that do; else NULL.
+turn_stack <- function(table, row, k, at) {
   node <- turn_node(table, row, k)
   if (node$op == "constant") {
     data <- lapply(turn_nodes(table, row, k), function(node) node$params$data)
     if (!all(vapply(data, is_same, NA, data[[1L]]))) {
       return(function() stacked_numbers(data, node$types[[1L]]))
     }
-  } else if (node$op == "slice") {
-    starts <- vapply(turn_nodes(table, row, k), function(node) node$params$start, node$params$start)
-    starts <- matrix(starts, ncol = row$turns)
-    if (any(starts != starts[, 1L])) {
-      keys <- vapply(turn_nodes(table, row, k), function(node) value_key(node$inputs[[1L]]), "")
-      sizes <- node$types[[1L]]@shape
-      return(function() {
-        if (all(keys == keys[[1L]])) stacked_windows(node$inputs[[1L]], starts, sizes, node$params$step)
-      })
+  } else if (!is.null(at)) {
+    keys <- vapply(turn_nodes(table, row, k), function(node) value_key(node$inputs[[1L]]), "")
+    sizes <- node$types[[1L]]@shape
+    if (all(keys == keys[[1L]]) && (sum(varying_axes(at)) == 1L || all(sizes == 1L))) {
+      return(function() stacked_windows(node$inputs[[1L]], at, sizes, node$params$step))
     }
   }
 }
+
+may_move <- function(table, row, k) {
+  inputs <- lapply(turn_nodes(table, row, k), function(node) node$inputs[[1L]]@node)
+  !identical(inputs[[1L]], inputs[[2L]])
+}
+
+varying_axes <- function(starts) apply(starts != starts[, 1L], 1L, any)
 
 stacked_numbers <- function(data, type) {
   one <- prod(type@shape) == 1L || length(data[[1L]]) == 1L
@@ -125,15 +149,12 @@ stacked_numbers <- function(data, type) {
   if (one) broadcast(stack, c(length(data), type@shape), 1L) else stack
 }
 
-# Windows of `x` of the given sizes, one for each column of `starts`, as the rows of a stack; NULL for windows that
-# differ along several axes, but for single elements.
+# Windows of `x` of the given sizes, one for each column of `starts`, as the rows of a stack. They differ along one axis,
+# or are single elements.
 stacked_windows <- function(x, starts, sizes, step) {
   count <- ncol(starts)
-  varying <- which(apply(starts != starts[, 1L], 1L, any))
+  varying <- which(varying_axes(starts))
   if (length(varying) > 1L) {
-    if (any(sizes != 1L)) {
-      return()
-    }
     at <- row_places(x@shape, starts)
     return(reshaped(taken(reshaped(x, as.integer(prod(x@shape))), at, 1L), c(count, sizes)))
   }
@@ -183,13 +204,32 @@ places_together <- function(nodes) {
   sizes <- nodes[[1L]]$inputs[[2L]]@shape
   shape <- nodes[[1L]]$types[[1L]]@shape
   from <- matrix(vapply(windows, function(window) window$from, integer(length(shape))), ncol = length(windows))
-  varying <- which(apply(from != from[, 1L], 1L, any))
+  varying <- which(varying_axes(from))
   along <- if (length(varying) == 1L) unique(diff(from[varying, ]))
   if (length(along) == 1L && sizes[[varying]] == along) {
     return(list(from = from[, 1L], axis = varying))
   }
   at <- row_places(shape, from)
   if (all(sizes == 1L) && !anyDuplicated(at)) list(at = at)
+}
+
+# Whether a batch would call functions of the user's again, which may read variables that have changed
+calls_users <- function(table, row) {
+  any(vapply(turn_nodes_of(table, row), function(node) {
+    node$op == "op" && !is_batched_by_body(node$params$op) && !is_of_package(node$params$op)
+  }, NA))
+}
+
+is_of_package <- function(op) {
+  rules <- Filter(is.function, c(op[c("call", "batch", "vmap")], if (is.list(op$vjp)) op$vjp))
+  all(vapply(rules, function(rule) is.primitive(rule) || identical(topenv(environment(rule)), topenv()), NA))
+}
+
+# The window of `x` that begins `at` a place, counted from 0
+moving_window <- function(x, at, sizes, step) {
+  starts <- lapply(seq_along(sizes), function(axis) reshaped(taken(at, axis, 1L), integer()))
+  whole <- as.integer((sizes - 1L) * step + 1L)
+  sliced(dynamic_sliced(x, starts, whole), rep(1L, length(whole)), whole, step)
 }
 
 # The array `x` with all updates, the rows of a stack, at `windows`
@@ -251,23 +291,27 @@ loop_of_turns <- function(table, row, plan, used, first) {
   if (sum(vapply(c(results, taken), function(value) prod(value@shape), 0)) * row$turns > most_stacked) {
     return()
   }
-  stacks <- lapply(plan$stacks, function(stack) stack())
-  if (any(vapply(stacks, is.null, NA))) {
-    return()
-  }
+  moved <- lapply(plan$at, function(at) constant(t(at) - 1L, "i32", rev(dim(at)), "at"))
+  stacks <- c(lapply(plan$stacks, function(stack) stack()), moved)
   carried <- lapply(plan$carried, function(one) one$value)
   from <- c(plan$outside, carried, taken)
   # Of each chain the first one is new, and the others are what those before them were.
   new <- vapply(plan$carried, function(one) one$lag == 1L, NA)
   fresh <- lapply(plan$carried[new], function(one) new_value(turn_node(table, row, one$k), one$index))
+  moving <- node_ids(lapply(plan$moving, turn_node, table = table, row = row))
   body <- function(carry, x) {
-    now <- replay(c(fresh, results), from, c(plan$outside, carry, x), first)
+    at <- beyond(x, length(taken))
+    window <- function(node, now) {
+      k <- match(node$id, moving)
+      if (!is.na(k)) list(moving_window(now(node$inputs[[1L]]), at[[k]], node$types[[1L]]@shape, node$params$step))
+    }
+    now <- replay(c(fresh, results), from, c(plan$outside, carry, x[seq_along(taken)]), first, other = window)
     carry[!new] <- carry[which(!new) - 1L]
     carry[new] <- now[seq_along(fresh)]
     list(carry = carry, ys = beyond(now, length(fresh)))
   }
   # Turns that take nothing of one another are computed side by side, where all that is in them has batches.
-  found <- if (!length(carried) && length(stacks)) {
+  found <- if (!length(carried) && length(stacks) && !calls_users(table, row)) {
     tryCatch(
       {
         batch <- batch_leaves(function(x) body(list(), x)$ys, stacks, rep(TRUE, length(stacks)), row$turns)

@@ -64,11 +64,11 @@ has_effects <- function() {
   depth == 0L || length(trace_state$traces[[depth]]) > 0L
 }
 
-# What rows are found by: of each node a number for its kind, 0 for one that is no part of a row, one for where a slice
-# begins, and its operands: `ids` the nodes that these are results of, `indices` the places among their results, `back`
-# how many nodes before.
+# What rows are found by: of each node a number for its kind, 0 for one that is no part of a row, and its operands: `ids`
+# the nodes that these are results of, `indices` the places among their results, `back` how many nodes before. Where a
+# slice begins does not count.
 turn_table <- function(nodes) {
-  kinds <- starts <- integer(length(nodes))
+  kinds <- integer(length(nodes))
   known <- utils::hashtab()
   numbered <- function(key) {
     number <- utils::gethash(known, key)
@@ -90,7 +90,6 @@ turn_table <- function(nodes) {
       none <- function(value) 0
       params <- list(at, params$arguments, map_values(params$results, none), map_values(params$residuals, none))
     } else if (node$op == "slice") {
-      starts[[i]] <- numbered(params$start)
       params <- params$step
     } else if (node$op == "constant") {
       params <- list(class(params$data), length(params$data))
@@ -114,7 +113,7 @@ turn_table <- function(nodes) {
     ifelse(at > 0L, seq_along(x) - at, 0L)
   })
   list(
-    nodes = nodes, kinds = kinds, starts = starts, operands = operands, ids = ids_of,
+    nodes = nodes, kinds = kinds, operands = operands, ids = ids_of,
     indices = column(vapply(flat, function(value) value@index, 0)), back = back
   )
 }
@@ -245,8 +244,7 @@ longest_stretch <- function(x) {
 
 # Whether the operands of the nodes at `now` and `then` are the same values, or as many nodes before
 same_operands <- function(table, now, then) {
-  same <- table$starts[now] == table$starts[then]
-  if (length(table$ids)) same <- same | table$ids[[1L]][now] == table$ids[[1L]][then]
+  same <- rep(TRUE, length(now))
   for (j in seq_along(table$ids)) {
     one <- table$ids[[j]][now] == table$ids[[j]][then]
     moved <- table$back[[j]][now] == table$back[[j]][then] & table$back[[j]][now] > 0L

@@ -1,12 +1,19 @@
 # A batched op is an op again: its derivative rules are those of the op, batched. Ops of this package's own may have
 # `batch` for it, function(inputs, mapped, size), which gives the values as a kind's rule does.
 primitive("op", vmap = function(node, inputs, mapped, size) {
-  batch <- node$params$op$batch
-  if (!is.null(batch)) {
-    return(batch(inputs, mapped, size))
+  params <- node$params
+  if (!is.null(params$op$batch)) {
+    return(params$op$batch(inputs, mapped, size))
   }
-  arguments <- tree_fill(node$params$arguments, inputs)
-  tree_leaves(bind_op(batched_op(node, mapped, size), arguments))
+  if (!is_batched_by_body(params$op)) {
+    return(tree_leaves(bind_op(batched_op(node, mapped, size), tree_fill(params$arguments, inputs))))
+  }
+  own <- seq_along(node$inputs)
+  body <- Map(in_front, inputs[-own], mapped[-own], size)
+  params$op <- batched_op(node, mapped[own], size)
+  params$body <- body
+  params$results <- tree_fill(params$results, body)
+  node_values(new_node("op", inputs[own], lapply(body, type_of), params))
 })
 
 batched_op <- function(node, mapped, size) {

@@ -1,8 +1,9 @@
 # Regions again: what one computes from its parameters and from values outside of it is computed from others.
 
 # The values `values` of a region whose nodes are numbered from `first` on, with `to` in place of `from`. What is done
-# for its effects is done again.
-replay <- function(values, from, to, first, effects = list()) {
+# for its effects is done again. `other(node, now)` may give other results of a node, or NULL; `now()` gives what takes
+# the place of a value.
+replay <- function(values, from, to, first, effects = list(), other = function(node, now) NULL) {
   known <- new_table()
   for (i in seq_along(from)) {
     set_of_value(known, from[[i]], to[[i]])
@@ -13,7 +14,11 @@ replay <- function(values, from, to, first, effects = list()) {
   }
   for (node in nodes_between(values, first, effects, known)) {
     rule <- primitive_rule(node$op, "replay")
-    set_of_results(known, node, if (is.null(rule)) rebind_node(node, lapply(node$inputs, now)) else rule(node, now))
+    made <- other(node, now)
+    if (is.null(made)) {
+      made <- if (is.null(rule)) rebind_node(node, lapply(node$inputs, now)) else rule(node, now)
+    }
+    set_of_results(known, node, made)
   }
   lapply(values, now)
 }

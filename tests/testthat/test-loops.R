@@ -280,3 +280,99 @@ test_that("ops without a rule for batches, or with one that fails, are called tu
   slopes <- 2 * cos(x) + exp(x) * (cos(x) - sin(x))
   expect_equal(xla_grad(turns(refused))(x), slopes, tolerance = 1e-12)
 })
+
+test_that("ops that read what changes from turn to turn have the numbers of their turns", {
+  skip_without_plugin()
+  inner <- function(p, i) sin(p * i) * 0.3 + cos(p * i) / (1 + p^2) - exp(-(p * i)^2)
+  f <- function(p) {
+    x <- list()
+    for (i in 1:20) x[[i]] <- ffi_op(function(x) x * i)(inner(p, i))
+    unlist(x)
+  }
+  once <- function(p) {
+    k <- 0
+    op <- ffi_op(function(x) x * k)
+    x <- list()
+    for (i in 1:20) {
+      k <- i
+      x[[i]] <- op(inner(p, i))
+    }
+    unlist(x)
+  }
+  expected <- function(p) 1:20 * inner(p, 1:20)
+  slope <- sum((expected(0.2 + 1e-5) - expected(0.2 - 1e-5)) / 2e-5)
+  for (g in list(f, once)) {
+    expect_equal(xla_jit(g)(0.2), expected(0.2), tolerance = 1e-12)
+    expect_equal(xla_vmap(g)(c(0.2, 0.5)), rbind(expected(0.2), expected(0.5)), tolerance = 1e-12)
+    expect_equal(xla_grad(function(p) sum(g(p)))(0.2), slope, tolerance = 1e-8)
+  }
+})
+
+test_that("loops read what they compute at places that differ from turn to turn", {
+  skip_without_plugin()
+  at <- c(2, 4, 1, 1, 3, 2, 4, 3, 1, 2, 3, 4, 2, 1, 4, 3, 2, 4, 1, 3)
+  mixing <- matrix(sin(1:16) / 4, 4)
+  cases <- list(
+    element = function(p) {
+      s <- p
+      sum <- 0
+      for (t in 1:20) {
+        s <- tanh(mixing %*% s + p)
+        sum <- sum + dnorm(t / 20, s[at[t]], 1.2, log = TRUE)
+      }
+      sum
+    },
+    matrix = function(p) {
+      a <- outer(p, p)
+      sum <- 0
+      for (t in 1:20) {
+        a <- tanh(a %*% mixing)
+        sum <- sum + sin(a[at[t], at[21 - t]]) * t + sum(a[at[t], ])
+      }
+      sum
+    },
+    window = function(p) {
+      x <- c(p, p, p)
+      for (t in 1:20) {
+        x <- x * 0.97 + 0.02 * sin(5 * x)
+        x <- x + sum(x[t %% 3 + c(1, 3, 5)]) / 100 * cos(x) + sum(x[t %% 9 + 1:3]) / 100
+      }
+      sum(x^2)
+    },
+    written = function(p) {
+      x <- rep(p, 5)
+      s <- p[1]
+      for (t in 1:20) {
+        j <- as.integer(floor(abs(s) * 7)) %% 20L + 1L
+        s <- sin(s) * p[1] + cos(s) / (1 + s^2) - exp(-s^2) * p[2] + x[j] / 10
+        x[j] <- s / 2 + x[t]
+      }
+      sum(x) + s
+    }
+  )
+  p <- c(0.3, -0.2, 0.5, 0.1)
+  all <- function(p) lapply(cases, function(f) list(f(p), xla_grad(f)(p), xla_vmap(f)(rbind(p, p * 2))))
+  found <- xla_jit(all)(p)
+  for (name in names(cases)) {
+    f <- cases[[name]]
+    slopes <- vapply(1:4, function(k) (f(p + 1e-5 * (1:4 == k)) - f(p - 1e-5 * (1:4 == k))) / 2e-5, 0)
+    expect_equal(found[[name]], list(f(p), slopes, c(f(p), f(p * 2))), tolerance = 1e-7, label = name)
+    expect_match(xla_program(f, p), "stablehlo.while", fixed = TRUE, label = name)
+  }
+})
+
+test_that("steps that turn an array round take no time that doubles with each", {
+  skip_without_plugin()
+  p <- c(0.3, -0.2, 0.5, 0.1, 0.2, 0.3)
+  steps <- function(turned) {
+    function(p) {
+      for (i in 1:24) p <- sin(p) * 0.9 + turned(p) / 100
+      sum(p^2)
+    }
+  }
+  order <- c(3, 1, 5, 2, 6, 4)
+  for (f in list(steps(rev), steps(function(x) x[order]))) {
+    found <- turn_by_turn(xla_jit(function(p) list(f(p), xla_jvp(f)(p, p)$tangent))(p))
+    expect_equal(found, list(f(p), (f(p * (1 + 1e-5)) - f(p * (1 - 1e-5))) / 2e-5), tolerance = 1e-8)
+  }
+})

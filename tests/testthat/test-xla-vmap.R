@@ -256,3 +256,36 @@ test_that("batches of batches of the package's own ops are batches", {
   slopes <- twice(xla_grad(function(x) sum(log(diag(xla_chol(x))))))(a)
   expect_equal((slopes[2, 3, , ] + t(slopes[2, 3, , ])) / 2, solve(a[2, 3, , ]) / 2)
 })
+
+test_that("a batch of ops calls none of them again: what they have read stays, and effects come once", {
+  skip_without_plugin()
+  reads <- function(p) {
+    k <- 2
+    inner <- sin(p)
+    op <- ffi_op(function(x) x * k + inner, jvp = function(primals, results, tangents) tangents[[1L]] * 3)
+    y <- op(p)
+    k <- 5
+    y
+  }
+  x <- c(0.2, 0.5)
+  found <- xla_jit(function(x) {
+    list(xla_vmap(reads)(x), xla_vmap(xla_vmap(reads))(outer(x, x)), xla_vmap(function(x) xla_jvp(reads)(x, 1)$tangent)(x))
+  })(x)
+  expect_equal(found, list(x * 2 + sin(x), outer(x, x) * 2 + sin(outer(x, x)), c(3, 3)))
+  skip_unless_all()
+  calls <- 0
+  for (kind in list(TRUE, "ordered")) {
+    counted <- ffi_callback(function(x) {
+      calls <<- calls + 1
+      x
+    }, "x: f64[] -> y: f64[]", side_effect = kind)
+    calls <- 0
+    expect_identical(xla_vmap(function(x) counted(x) * 2)(c(1, 2)), c(2, 4))
+    expect_identical(calls, 2)
+    xla_vmap(function(x) {
+      counted(x)
+      x
+    })(c(1, 2))
+    expect_identical(calls, 4)
+  }
+})

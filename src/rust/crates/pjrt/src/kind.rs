@@ -141,6 +141,15 @@ const REAL: [&str; 11] = [
 /// Words of programs that are compiled as XLA compiles them: of other dialects, and calls of functions.
 const FOREIGN: [&str; 5] = ["mhlo.", "sdy.", " call @", "func.call", "mesh"];
 
+/// Operations that read elements at other places, which the short way of writing kernels computes again for each place.
+/// With one after the other that doubles: a gradient of eight steps `x <- sin(x) + x[length(x):1]` took 2 s to compile,
+/// and one of twelve more memory than there was (jaxlib 0.10.2). XLA's own way finds equal places. Slices, pieces put
+/// together and transposes do not double.
+const READING_ELSEWHERE: [&str; 2] = ["gather", "reverse"];
+
+/// So many of these a small program may have.
+const MOST_ELSEWHERE: usize = 4;
+
 /// Up to so many elements no array is worth a thread or a longer look by the compiler.
 const MOST_SMALL: u64 = 1024;
 
@@ -200,8 +209,13 @@ fn has_flags() -> bool {
 
 fn of_text(text: &str) -> ProgramKind {
     let mut kind = ProgramKind::Moves;
+    let mut elsewhere = 0;
     for rest in text.split("stablehlo.").skip(1) {
         let name = word(rest);
+        elsewhere += usize::from(READING_ELSEWHERE.contains(&name));
+        if elsewhere > MOST_ELSEWHERE {
+            return ProgramKind::Plain;
+        }
         if SMALL.contains(&name) {
             kind = ProgramKind::Small;
         } else if !MOVES.contains(&name) {
@@ -258,6 +272,18 @@ mod tests {
         assert_eq!(kind(loops), ProgramKind::Small);
         let elsewhere = Program::new(loops, ProgramFormat::Mlir);
         assert_eq!(ProgramKind::of(&elsewhere, false), ProgramKind::Plain);
+    }
+
+    #[test]
+    fn many_that_read_elements_elsewhere_are_left_to_xla() {
+        for name in READING_ELSEWHERE {
+            let of = |count: usize| {
+                let line = format!("%1 = stablehlo.{name} %0 : tensor<4xf64>\n");
+                kind(&line.repeat(count))
+            };
+            assert_eq!(of(MOST_ELSEWHERE), ProgramKind::Small);
+            assert_eq!(of(MOST_ELSEWHERE + 1), ProgramKind::Plain);
+        }
     }
 
     #[test]
