@@ -5,12 +5,14 @@
 #' `predict()`, `simulate()`, `residuals()`.
 #'
 #' @details
-#' The search is that of [stats::nlminb()] with the exact gradient. Where it does not converge there is a warning with
-#' its reason. Parameters at a bound count as fixed there: they have no standard error, and others' are those given
+#' The search is that of [stats::nlminb()] with the exact gradient. Where it ends at a point from which the likelihood
+#' may still rise by more than 1e-4, as second derivatives tell (parameters of very different sizes), it goes on with
+#' parameters of equal scale. Where it does not converge there is a warning with its reason. Parameters at a bound count as fixed there: they have no standard error, and others' are those given
 #' them.
 #'
 #' `vcov()` is the inverse of the exact Hessian at the optimum, computed when it is first asked for. If that matrix is
-#' not positive definite, `vcov()` has NaN and a warning names the parameters that the data do not tell apart.
+#' not positive definite, `vcov()` has NaN and a warning names the parameters that the data do not tell apart. A warning
+#' tells, too, where the search ended though the likelihood may still rise.
 #'
 #' `confint()` with `method = "Wald"` takes estimates and standard errors. `"profile"` looks for the two values at which
 #' twice the logarithm of the likelihood, at its maximum over all other parameters, is less by a quantile of the
@@ -83,9 +85,7 @@ xla_fit <- function(objective, start = objective$par, lower = -Inf, upper = Inf,
   bounds <- list(lower = parameter_bound(lower, objective, "lower"), upper = parameter_bound(upper, objective, "upper"))
   check_start(objective, start, bounds)
   counted <- objective$evaluations()
-  found <- stats::nlminb(start, objective$fn, objective$gr, control = control,
-    lower = bounds$lower, upper = bounds$upper
-  )
+  found <- minimum_of(objective, start, bounds, control)
   if (found$convergence != 0L) {
     warning(sprintf("xla_fit: the search did not converge: %s", found$message), call. = FALSE)
   }
@@ -235,10 +235,22 @@ free_vcov <- function(object) {
     if (any(free)) {
       hessian <- with_lengths(object$objective$he(par_of(object$par, object$objective)), object)
       v[free, free] <- inverse_hessian(hessian[free, free, drop = FALSE], names[free])
+      check_ended(object$gradient[free], v[free, free, drop = FALSE])
     }
     kept$vcov <- v
   }
   kept$vcov
+}
+
+# Warns where a step of Newton's would still raise the logarithm of the likelihood, as far as second derivatives tell.
+check_ended <- function(gradient, v) {
+  gain <- sum(gradient * (v %*% gradient)) / 2
+  if (isTRUE(gain > 1e-3)) {
+    warning(sprintf(
+      "xla_fit: the search ended where the log-likelihood may still rise by %s: take another `start`",
+      format(gain, digits = 2)
+    ), call. = FALSE)
+  }
 }
 
 # As if lengths that nothing depends on were known to be what they are: the inverse has what is left.
@@ -263,7 +275,7 @@ inverse_hessian <- function(hessian, names) {
   weak <- abs(eigen(scaled, symmetric = TRUE)$vectors[, length(names)])
   warning(sprintf(
     "xla_fit: the Hessian at the optimum is not positive definite: the data do not tell %s",
-    if (sum(weak > 0.3) > 1L) paste(toString(names[weak > 0.3]), "apart") else names[which.max(weak)]
+    if (sum(weak > 0.3) > 1L) paste(toString(names[weak > 0.3]), "apart") else paste("what", names[which.max(weak)], "is")
   ), call. = FALSE)
   NaN * hessian
 }

@@ -103,14 +103,15 @@ derived_values <- function(self, g, theta, u, extra) {
     call_written(g, c(first_argument(g, formed_parameters(self$template, self$form, all)), extra))
   }
   column <- function(tree) joined(lapply(tree_leaves(tree), as_column))
-  result <- tree_map(of(theta, u), as_value, "g", call = NULL)
+  values <- function(theta, u) tree_map(of(theta, u), as_value, "g", call = NULL)
+  result <- values(theta, u)
   for (leaf in tree_leaves(result)) {
     if (!is_float(leaf@dtype)) {
       abort(sprintf("predict: `g` must return real numbers, not %s", type_text(leaf)), operand = "g", call = NULL)
     }
   }
   if (!length(tree_leaves(result))) abort("predict: `g` must return numbers, not NULL", operand = "g", call = NULL)
-  list(result = result, vector = function(theta, u = NULL) column(of(theta, u)), count = length(column(result)))
+  list(result = result, vector = function(theta, u = NULL) column(values(theta, u)), count = length(column(result)))
 }
 
 # The parts of a vector in the shapes of the leaves of a tree

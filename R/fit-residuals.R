@@ -98,13 +98,16 @@ sequential_residuals <- function(fit, y, keep, residual, range) {
     data <- stats::setNames(list(values, weights), c(y$name, keep$name))
     do.call(stats::update, c(list(fit$objective), data))$fn(par)
   }
+  scale <- max(stats::sd(y$value), 1e-8, na.rm = TRUE)
+  # Other observations that there can be: none of their densities counts.
+  room <- range[[2L]] - y$value
+  others <- y$value + if (identical(residual, step_residual)) pmin(1, room) else pmin(scale * seq_len(n) / n, room / 2)
   before <- value(y$value, 0L)
-  if (!isTRUE(all.equal(before, value(rev(y$value), 0L), tolerance = 1e-8))) {
+  if (!isTRUE(all.equal(before, value(others, 0L), tolerance = 1e-8))) {
     abort(sprintf("with zeros for `%s` the value still depends on `%s`", keep$name, y$name), operand = "keep",
       hint = "`f` must multiply the logarithm of each observation's density by them.", call = NULL
     )
   }
-  scale <- max(stats::sd(y$value), 1e-8, na.rm = TRUE)
   result <- numeric(n)
   for (i in seq_len(n)) {
     density <- function(x) {

@@ -137,3 +137,32 @@ test_that("profile intervals end nowhere where the likelihood stays high", {
   }, list(a = 0, b = 0)))
   expect_identical(confint(logit, "b", method = "profile")[[2L]], Inf)
 })
+
+test_that("fits of parameters of very different sizes end at the optimum, from far away too", {
+  skip_without_plugin()
+  x <- sin(1:30)
+  y <- 1e6 * (1 + x / 60 + cos((1:30)^2) / 20)
+  line <- function(p, y, x) -sum(dnorm(y, p$a + p$b * x, exp(p$log_sd), log = TRUE))
+  known <- lm(y ~ x)
+  for (start in list(c(0, 0, 0), c(1, 1, 5), c(-1e7, 1e4, 20))) {
+    model <- xla_objective(line, list(a = start[[1]], b = start[[2]], log_sd = start[[3]]), y = y, x = x)
+    fit <- xla_fit(model)
+    expect_equal(c(logLik(fit)), c(logLik(known)), tolerance = 1e-8)
+    expect_equal(unname(coef(fit)[1:2]), unname(coef(known)), tolerance = 1e-4)
+    expect_no_warning(vcov(fit))
+  }
+  expect_warning(early <- xla_fit(model, control = list(iter.max = 1)), "did not converge")
+  expect_warning(vcov(early), "may still rise by|not positive definite")
+})
+
+test_that("residuals need densities that are all multiplied, and predictions may be constants", {
+  skip_without_plugin()
+  y <- c(0, 3, 50, 2, 1)
+  forgotten <- function(p, y, keep) -sum(dpois(y, exp(p$a), log = TRUE)) + 0 * sum(keep)
+  model <- xla_objective(forgotten, list(a = 1), y = y, keep = rep(1, 5))
+  fit <- xla_fit(model)
+  expect_error(residuals(fit, "y", keep = "keep", discrete = TRUE), "still depends on `y`")
+  found <- predict(fit, function(par) list(par$a, 1, c(par$a, 2)), se.fit = TRUE)
+  error <- sqrt(drop(vcov(fit)))
+  expect_equal(found$se.fit, list(error, 0, c(error, 0)), ignore_attr = TRUE)
+})

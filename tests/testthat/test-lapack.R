@@ -9,17 +9,21 @@ compute <- "
   cat(suppressMessages(xlaffi_sitrep())$lapack$place, '\\n')"
 computed <- c("values: TRUE ", "solution: TRUE ", "R: TRUE TRUE ")
 
-expect_computed <- function(run) {
+expect_computed <- function(run, beside = TRUE) {
   expect_identical(run$status, 0L)
   expect_identical(run$output[1:3], computed)
-  # A runtime without Python does not look into Python's packages.
-  expect_identical(run$output[[4]] == "beside jaxlib ", is_included_plugin())
+  expect_identical(run$output[[4]] == "beside jaxlib ", beside)
 }
 
 test_that("LAPACK beside jaxlib is used, and R's own stays R's", {
   skip_without_plugin()
   run <- run_r(compute, env = c(XLAFFI_LAPACK = NA))
   expect_computed(run)
+  # A runtime without Python looks into no Python's packages unless it is told of one.
+  if (!is_included_plugin()) {
+    run <- run_r(c("Sys.unsetenv('XLAFFI_PYTHON')", compute), env = c(XLAFFI_LAPACK = NA))
+    expect_computed(run, beside = FALSE)
+  }
 })
 
 test_that("numpy's and SciPy's libraries may be in the process before and after", {
