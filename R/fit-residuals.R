@@ -12,7 +12,7 @@
 #' With `keep`, the name of data of ones by which `f` multiplies the logarithms of the density of each observation
 #' (`sum(keep * dpois(y, rate, log = TRUE))`), any model goes: the density of an observation given those before it is a
 #' ratio of two marginal likelihoods, with ones up to this observation and up to the one before, and is summed up
-#' or integrated over what the observation could have been. That takes some dozens of evaluations for each, and hundreds
+#' or integrated over what the observation could have been. That takes some dozens of evaluations for each, and thousands
 #' where counts have a long tail. Residuals of counts are randomised within their step, with R's generator (U. H.
 #' Thygesen and others, "Validation of ecological state space models using the Laplace approximation", Environmental
 #' and Ecological Statistics 24, 2017).
@@ -92,16 +92,22 @@ observed_data <- function(self, name, operand, call = rlang::caller_env()) {
 sequential_residuals <- function(fit, y, keep, residual, range) {
   n <- length(y$value)
   par <- par_of(fit$par, fit$objective)
+  counts <- identical(residual, step_residual)
+  # Data of one type are those of one program.
+  type <- if (counts) storage.mode(y$value) else "double"
+  with_observed <- function(objective, values, weights) {
+    storage.mode(values) <- type
+    storage.mode(weights) <- storage.mode(keep$value)
+    do.call(stats::update, c(list(objective), stats::setNames(list(values, weights), c(y$name, keep$name))))
+  }
+  objective <- with_observed(fit$objective, y$value, keep$value)
   value <- function(values, upto) {
-    weights <- keep$value
-    weights[] <- as.double(seq_len(n) <= upto)
-    data <- stats::setNames(list(values, weights), c(y$name, keep$name))
-    do.call(stats::update, c(list(fit$objective), data))$fn(par)
+    with_observed(objective, values, replace(keep$value, seq_len(n), seq_len(n) <= upto))$fn(par)
   }
   scale <- max(stats::sd(y$value), 1e-8, na.rm = TRUE)
   # Other observations that there can be: none of their densities counts.
   room <- range[[2L]] - y$value
-  others <- y$value + if (identical(residual, step_residual)) pmin(1, room) else pmin(scale * seq_len(n) / n, room / 2)
+  others <- y$value + if (counts) pmin(1, room) else pmin(scale * seq_len(n) / n, room / 2)
   before <- value(y$value, 0L)
   if (!isTRUE(all.equal(before, value(others, 0L), tolerance = 1e-8))) {
     abort(sprintf("with zeros for `%s` the value still depends on `%s`", keep$name, y$name), operand = "keep",

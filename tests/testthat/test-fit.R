@@ -162,6 +162,10 @@ test_that("residuals need densities that are all multiplied, and predictions may
   model <- xla_objective(forgotten, list(a = 1), y = y, keep = rep(1, 5))
   fit <- xla_fit(model)
   expect_error(residuals(fit, "y", keep = "keep", discrete = TRUE), "still depends on `y`")
+  # Whole numbers of R's are observations of a continuous distribution, too.
+  normal <- function(p, y, keep) -sum(keep * dnorm(y, p$a, 2, log = TRUE))
+  whole <- xla_fit(xla_objective(normal, list(a = 1), y = c(1L, 4L, 2L, 7L), keep = rep(1L, 4)))
+  expect_equal(residuals(whole, "y", keep = "keep"), (c(1, 4, 2, 7) - 3.5) / 2, tolerance = 1e-6)
   found <- predict(fit, function(par) list(par$a, 1, c(par$a, 2)), se.fit = TRUE)
   error <- sqrt(drop(vcov(fit)))
   expect_equal(found$se.fit, list(error, 0, c(error, 0)), ignore_attr = TRUE)
