@@ -7,8 +7,8 @@
 #' @details
 #' The search is that of [stats::nlminb()] with the exact gradient. Where it ends at a point from which the likelihood
 #' may still rise by more than 1e-4, as second derivatives tell (parameters of very different sizes), it goes on with
-#' parameters of equal scale. Where it does not converge there is a warning with its reason. Parameters at a bound count as fixed there: they have no standard error, and others' are those given
-#' them.
+#' parameters of equal scale. Where it does not converge there is a warning with its reason. Parameters at a bound count
+#' as fixed there: they have no standard error, and others' are those given them.
 #'
 #' `vcov()` is the inverse of the exact Hessian at the optimum, computed when it is first asked for. If that matrix is
 #' not positive definite, `vcov()` has NaN and a warning names the parameters that the data do not tell apart. A warning
@@ -275,7 +275,11 @@ inverse_hessian <- function(hessian, names) {
   weak <- abs(eigen(scaled, symmetric = TRUE)$vectors[, length(names)])
   warning(sprintf(
     "xla_fit: the Hessian at the optimum is not positive definite: the data do not tell %s",
-    if (sum(weak > 0.3) > 1L) paste(toString(names[weak > 0.3]), "apart") else paste("what", names[which.max(weak)], "is")
+    if (sum(weak > 0.3) > 1L) {
+      paste(toString(names[weak > 0.3]), "apart")
+    } else {
+      paste("what", names[which.max(weak)], "is")
+    }
   ), call. = FALSE)
   NaN * hessian
 }

@@ -12,10 +12,10 @@
 #' With `keep`, the name of data of ones by which `f` multiplies the logarithms of the density of each observation
 #' (`sum(keep * dpois(y, rate, log = TRUE))`), any model goes: the density of an observation given those before it is a
 #' ratio of two marginal likelihoods, with ones up to this observation and up to the one before, and is summed up
-#' or integrated over what the observation could have been. That takes some dozens of evaluations for each, and thousands
-#' where counts have a long tail. Residuals of counts are randomised within their step, with R's generator (U. H.
-#' Thygesen and others, "Validation of ecological state space models using the Laplace approximation", Environmental
-#' and Ecological Statistics 24, 2017).
+#' or integrated over what the observation could have been. That takes some dozens of evaluations for each, and
+#' thousands where counts have a long tail. Residuals of counts are randomised within their step, with R's generator
+#' (U. H. Thygesen and others, "Validation of ecological state space models using the Laplace approximation",
+#' Environmental and Ecological Statistics 24, 2017).
 #'
 #' The order is that of the elements of the data. Parameters are those estimated from all of them.
 #'

@@ -149,8 +149,8 @@ stacked_numbers <- function(data, type) {
   if (one) broadcast(stack, c(length(data), type@shape), 1L) else stack
 }
 
-# Windows of `x` of the given sizes, one for each column of `starts`, as the rows of a stack. They differ along one axis,
-# or are single elements.
+# Windows of `x` of the given sizes, one for each column of `starts`, as the rows of a stack. They differ along one
+# axis, or are single elements.
 stacked_windows <- function(x, starts, sizes, step) {
   count <- ncol(starts)
   varying <- which(varying_axes(starts))

@@ -64,9 +64,9 @@ has_effects <- function() {
   depth == 0L || length(trace_state$traces[[depth]]) > 0L
 }
 
-# What rows are found by: of each node a number for its kind, 0 for one that is no part of a row, and its operands: `ids`
-# the nodes that these are results of, `indices` the places among their results, `back` how many nodes before. Where a
-# slice begins does not count.
+# What rows are found by: of each node a number for its kind, 0 for one that is no part of a row, and its operands:
+# `ids` the nodes that these are results of, `indices` the places among their results, `back` how many nodes before.
+# Where a slice begins does not count.
 turn_table <- function(nodes) {
   kinds <- integer(length(nodes))
   known <- utils::hashtab()
