@@ -27,6 +27,9 @@ minimum_of <- function(objective, start, bounds, control) {
 
 most_searches <- 5L
 
+# Of so many parameters, those with the steepest slopes, the second derivative is looked at.
+most_looked <- 200L
+
 # What an end of a search may be from the minimum, in the function's value
 least_gain <- 1e-4
 
@@ -35,7 +38,9 @@ scale_to_go_on <- function(objective, par, bounds) {
   slope <- objective$gr(par_of(par, objective))
   room <- bounds$upper - par
   step <- 1e-4 * pmax(abs(par), 1) * ifelse(room > 1e-3 * pmax(abs(par), 1), 1, -1)
-  looked <- which(abs(slope) * pmax(abs(par), 1) > 1e-9 & par > bounds$lower & par < bounds$upper)
+  steep <- abs(slope) * pmax(abs(par), 1)
+  looked <- which(steep > 1e-9 & par > bounds$lower & par < bounds$upper)
+  looked <- utils::head(looked[order(steep[looked], decreasing = TRUE)], most_looked)
   curvature <- rep(1, length(par))
   for (i in looked) {
     moved <- objective$gr(par_of(replace(par, i, par[[i]] + step[[i]]), objective))
