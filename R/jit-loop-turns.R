@@ -27,9 +27,6 @@ turns_as_loop <- function(values, table, row, first) {
 # The node at place `k` of turn `turn`
 turn_node <- function(table, row, k, turn = row$turns) table$nodes[[row$from + (turn - 1L) * row$period + k - 1L]]
 
-# All nodes of the last turn
-turn_nodes_of <- function(table, row) lapply(seq_len(row$period), turn_node, table = table, row = row)
-
 turn_nodes <- function(table, row, k) lapply(seq_len(row$turns), function(turn) turn_node(table, row, k, turn))
 
 # What becomes of the nodes of a turn, by their places: `from_stacks`, numbers and windows that differ; of these
@@ -215,7 +212,7 @@ places_together <- function(nodes) {
 
 # Whether a batch would call functions of the user's again, which may read variables that have changed
 calls_users <- function(table, row) {
-  any(vapply(turn_nodes_of(table, row), function(node) {
+  any(vapply(first_turn(table, row), function(node) {
     node$op == "op" && !is_batched_by_body(node$params$op) && !is_of_package(node$params$op)
   }, NA))
 }

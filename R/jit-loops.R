@@ -229,10 +229,11 @@ likely_periods <- function(kinds) {
   sort(utils::head(periods[order(-counts[periods])], most_periods))
 }
 
+first_turn <- function(table, row) table$nodes[seq.int(row$from, length.out = row$period)]
+
 # An array into which elements are put is none that a turn computes.
 has_small_turns <- function(table, row) {
-  turn <- table$nodes[seq.int(row$from, length.out = row$period)]
-  turn <- Filter(function(node) node$op != "dynamic_update_slice", turn)
+  turn <- Filter(function(node) node$op != "dynamic_update_slice", first_turn(table, row))
   types <- unlist(lapply(turn, function(node) node$types), recursive = FALSE)
   all(vapply(types, function(type) prod(type@shape), 0) <= most_small)
 }

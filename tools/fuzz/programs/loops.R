@@ -212,10 +212,9 @@ run_loops <- function(seconds, seed, most, say, first = 1L, size = 20L) {
 }
 
 loop_finding <- function(code, data, problem, kind, dtype, kinds, place, say) {
-  known <- which(vapply(kinds, function(kind) is_of_kind(code, problem, kind), NA))
-  if (length(known)) {
-    kinds[[known[[1L]]]]$count <- kinds[[known[[1L]]]]$count + 1L
-    return(kinds)
+  known <- counted_kinds(kinds, code, problem)
+  if (!is.null(known)) {
+    return(known)
   }
   code <- without_statements(code, function(code) is_same_problem(looped_problem(code, data, kind, dtype), problem))
   # Up to the first one that is the same

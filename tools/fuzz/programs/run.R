@@ -82,9 +82,9 @@ batch_findings <- function(programs, data, dtype, kinds, place, say, together) {
     problem <- outcome_problem(outcomes[[at]], programs[[at]]$found, dtype, programs[[at]]$code)
     if (is.null(problem)) next
     code <- programs[[at]]$code
-    known <- which(vapply(kinds, function(kind) is_of_kind(code, problem, kind), NA))
-    if (length(known)) {
-      kinds[[known[[1L]]]]$count <- kinds[[known[[1L]]]]$count + 1L
+    known <- counted_kinds(kinds, code, problem)
+    if (!is.null(known)) {
+      kinds <- known
       next
     }
     small <- shrunk_program(code, data, problem, dtype, differences)
@@ -104,6 +104,15 @@ in_pieces <- function(x, size, f) {
 # A program with all functions of a smaller one that failed in the same way is taken to be of its kind.
 is_of_kind <- function(code, problem, kind) {
   problem_class(problem) == problem_class(kind$problem) && all(kind$names %in% all.names(code))
+}
+
+# `kinds` with one more of the kind that a finding is of; NULL for a new kind.
+counted_kinds <- function(kinds, code, problem) {
+  known <- which(vapply(kinds, function(kind) is_of_kind(code, problem, kind), NA))
+  if (length(known)) {
+    kinds[[known[[1L]]]]$count <- kinds[[known[[1L]]]]$count + 1L
+    kinds
+  }
 }
 
 # The same for derivatives: every third function has its Hessian looked at.
@@ -137,10 +146,9 @@ run_functions <- function(seconds, seed, most, say, first = 1L, size = 45L) {
 }
 
 function_finding <- function(code, data, problem, second, kinds, place, say) {
-  known <- which(vapply(kinds, function(kind) is_of_kind(code, problem, kind), NA))
-  if (length(known)) {
-    kinds[[known[[1L]]]]$count <- kinds[[known[[1L]]]]$count + 1L
-    return(kinds)
+  known <- counted_kinds(kinds, code, problem)
+  if (!is.null(known)) {
+    return(known)
   }
   code <- shrunk_function(code, data, problem, function(codes) slope_problems(codes, data, rep(second, length(codes))))
   say(sprintf("FOUND %s (%s)", problem, place))
