@@ -27,7 +27,7 @@ run_forward <- function(op, primals, like, types) {
 
 # Residuals that are results of the call are results of the op's node: those have rules.
 residuals_of <- function(node, residuals) {
-  own <- vapply(node$params$body, value_key, "")
+  own <- value_keys(node$params$body)
   outputs <- node_values(node)
   map_values(residuals, function(value) {
     at <- match(value_key(value), own)

@@ -103,7 +103,7 @@ facts_of_data <- function(self, graph, data) {
     all <- list(rep(1L, length(graph$direction)))
     dependence_graph(list(graph$change), list(graph$direction), all, new_sets(1L), ask)
   }
-  keys <- vapply(data, value_key, "")
+  keys <- value_keys(data)
   wanted <- Filter(function(value) rests_on_data(value, keys), wanted)
   of <- if (length(wanted)) facts_program(self$f, unname(wanted), data) else function(self) list()
   found <- of(self)

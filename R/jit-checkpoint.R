@@ -37,10 +37,12 @@ xla_checkpoint <- function(f) {
     inputs <- tree_leaves(arguments)
     tree <- NULL
     region <- trace_region(function(params) {
-      tree <<- call_written(f, tree_fill(arguments, Map(function(x, like) {
-        labelled(x, attr(like, "labels"))
-      }, params, inputs)))
-      lapply(tree_leaves(tree), as_value, "f", call = call)
+      looped({
+        tree <<- call_written(f, tree_fill(arguments, Map(function(x, like) {
+          labelled(x, attr(like, "labels"))
+        }, params, inputs)))
+        lapply(tree_leaves(tree), as_value, "f", call = call)
+      })
     }, lapply(inputs, type_of))
     captured <- captured_by(list(region))
     for (value in c(inputs, captured, region$results)) {

@@ -4,18 +4,22 @@
 
 # `values` by a graph with a loop in place of the turns `row`; as they are where one cannot be written.
 turns_as_loop <- function(values, table, row, first) {
-  plan <- turns_plan(table, row)
-  # What would be carried to the first turn may be something else.
-  while (!is.null(plan) && is.null(plan$carried)) {
-    row$from <- row$from + row$period
-    row$turns <- row$turns - 1L
-    row$length <- row$length - row$period
-    if (row$turns < least_turns) {
+  repeat {
+    plan <- if (row$turns >= least_turns) turns_plan(table, row)
+    if (is.null(plan)) {
       return(values)
     }
-    plan <- turns_plan(table, row)
+    # What would be carried to the first turn may be something else.
+    is_late <- is.null(plan$carried)
+    if (!is_late && !any(value_keys(plan$outside) %in% value_keys(carried_values(plan)))) {
+      break
+    }
+    # The loop's body is the last turn, in which no value may be both carried and one that all turns share.
+    row$from <- row$from + if (is_late) row$period else 0L
+    row$turns <- row$turns - 1L
+    row$length <- row$length - row$period
   }
-  used <- if (!is.null(plan)) used_of_turns(values, table, row, plan)
+  used <- used_of_turns(values, table, row, plan)
   found <- if (!is.null(used)) loop_of_turns(table, row, plan, used, first)
   if (is.null(found)) {
     return(values)
@@ -23,6 +27,8 @@ turns_as_loop <- function(values, table, row, first) {
   # What comes before the loop stays.
   replay(values, c(found$from, used$before), c(found$to, used$before), first)
 }
+
+carried_values <- function(plan) lapply(plan$carried, function(one) one$value)
 
 # The node at place `k` of turn `turn`
 turn_node <- function(table, row, k, turn = row$turns) table$nodes[[row$from + (turn - 1L) * row$period + k - 1L]]
@@ -123,7 +129,7 @@ turn_stack <- function(table, row, k, at) {
       return(function() stacked_numbers(data, node$types[[1L]]))
     }
   } else if (!is.null(at)) {
-    keys <- vapply(turn_nodes(table, row, k), function(node) value_key(node$inputs[[1L]]), "")
+    keys <- value_keys(lapply(turn_nodes(table, row, k), function(node) node$inputs[[1L]]))
     sizes <- node$types[[1L]]@shape
     if (all(keys == keys[[1L]]) && (sum(varying_axes(at)) == 1L || all(sizes == 1L))) {
       return(function() stacked_windows(node$inputs[[1L]], at, sizes, node$params$step))
@@ -290,7 +296,7 @@ loop_of_turns <- function(table, row, plan, used, first) {
   }
   moved <- lapply(plan$at, function(at) constant(t(at) - 1L, "i32", rev(dim(at)), "at"))
   stacks <- c(lapply(plan$stacks, function(stack) stack()), moved)
-  carried <- lapply(plan$carried, function(one) one$value)
+  carried <- carried_values(plan)
   from <- c(plan$outside, carried, taken)
   # Of each chain the first one is new, and the others are what those before them were.
   new <- vapply(plan$carried, function(one) one$lag == 1L, NA)

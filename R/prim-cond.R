@@ -99,9 +99,11 @@ chosen_branch <- function(index, branches, arguments, op, call) {
   calls <- lapply(names(branches), function(name) {
     function() {
       trace_state$branch <- inside <- new.env(parent = emptyenv())
-      tree <- call_written(branches[[name]], arguments, gsub("[^a-z]", "", name))
-      trees[name] <<- list(tree)
-      leaves <- tree_leaves(tree)
+      leaves <- looped({
+        tree <- call_written(branches[[name]], arguments, gsub("[^a-z]", "", name))
+        trees[name] <<- list(tree)
+        tree_leaves(tree)
+      })
       for (leaf in Filter(is_value, leaves)) {
         check_living(leaf)
       }

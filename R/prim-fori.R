@@ -18,7 +18,7 @@ hlo_fori <- function(lower, upper, body, init, max_iter = NULL, checkpoint = FAL
   turn <- function(i, carry) {
     arguments <- list(i, tree_fill(init, carry))
     check_takes(body, arguments, op, "body", call)
-    next_carry(call_written(body, arguments, "body"), init, start, op, "body", call)
+    looped(next_carry(call_written(body, arguments, "body"), init, start, op, "body", call))
   }
   along <- function(carry, x) list(carry = turn(x[[1L]], carry), ys = list())
   numbers <- function(first, turns) list(hlo_iota("i32", turns) + first)

@@ -65,14 +65,14 @@ hlo_scan <- function(f, init, xs = NULL, length = NULL, reverse = FALSE, checkpo
     x <- tree_fill(xs, x)
     arguments <- if (is.null(xs)) list(carry) else list(carry, x)
     check_takes(f, arguments, op, "f", call)
-    out <- call_written(f, arguments)
-    out <- scan_parts(out, op, call)
-    tree <<- out$y
-    check_not_sparse(tree, "f", op, call)
-    list(
-      carry = next_carry(out$carry, init, start, op, "f", call),
-      ys = lapply(tree_leaves(out$y), scan_result, op, call)
-    )
+    values <- looped({
+      out <- call_written(f, arguments)
+      out <- scan_parts(out, op, call)
+      tree <<- out$y
+      check_not_sparse(tree, "f", op, call)
+      c(next_carry(out$carry, init, start, op, "f", call), lapply(tree_leaves(out$y), scan_result, op, call))
+    })
+    list(carry = values[seq_along(start)], ys = beyond(values, length(start)))
   }
   values <- scan_loop(body, start, slices, turns, reverse, checkpoint)
   own <- seq_along(start)

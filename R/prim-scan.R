@@ -65,7 +65,7 @@ scan_linearize <- function(node, moving) {
   moving <- if (p$counted) moving[-1L] else moving
   moving <- settled_moving(p$region, inputs$captured, moving, own)
   linear <- linearized(p$region, inputs$captured, moving)
-  carried <- vapply(linear$params[own], value_key, "")
+  carried <- value_keys(linear$params[own])
   shares <- Filter(Negate(is.null), linear$shares)
   varies <- dependents(c(shares, linear$results), linear$params, linear$first)
   found <- residual_values(linear, function(value) {

@@ -82,8 +82,8 @@ hlo_while <- function(cond, body, init, max_iter = NULL, checkpoint = FALSE) {
     }
     tree_leaves(tree)
   }
-  test <- function(leaves) loop_test(run(cond, leaves, "cond"), call)
-  turn <- function(leaves) loop_turn(run(body, leaves, "body"), types, call)
+  test <- function(leaves) looped(loop_test(run(cond, leaves, "cond"), call))
+  turn <- function(leaves) looped(loop_turn(run(body, leaves, "body"), types, call))
   values <- if (is.null(max_iter)) {
     while_loop(test, turn, start)
   } else {

@@ -12,9 +12,11 @@ traced_function <- function(f, x, others, op, call, name = "f", as_x = FALSE) {
   tree <- NULL
   region <- trace_region(function(params) {
     params <- Map(function(param, like) labelled(param, attr(like, "labels")), params, leaves)
-    tree <<- call_written(f, c(first_argument(f, tree_fill(x, params)), others), name)
-    if (as_x) tree <<- result_in_order(tree, x, name, op, call)
-    lapply(tree_leaves(tree), as_value, name, call = call, op = op)
+    looped({
+      tree <<- call_written(f, c(first_argument(f, tree_fill(x, params)), others), name)
+      if (as_x) tree <<- result_in_order(tree, x, name, op, call)
+      lapply(tree_leaves(tree), as_value, name, call = call, op = op)
+    })
   }, types)
   for (value in c(region$results, captured_by(list(region)))) {
     check_no_token(value, op, name, call)

@@ -223,8 +223,10 @@ ode_regions <- function(functions, start, more, call) {
     trace_region(function(params) {
       arguments <- c(list(params[[1L]], start$state(params[[2L]])), more)
       check_takes(f, arguments, "hlo_ode", name, call)
-      out <- call_written(f, arguments, "func")
-      list(if (kind == "root") root_number(out, start, call) else same_as_state(out, name, start, call))
+      looped({
+        out <- call_written(f, arguments, "func")
+        list(if (kind == "root") root_number(out, start, call) else same_as_state(out, name, start, call))
+      })
     }, list(new_type(start$dtype, integer()), new_type(start$dtype, start$size)))
   }, functions, names(functions))
 }

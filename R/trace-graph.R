@@ -14,7 +14,9 @@ trace_state <- session_state("trace_state",
 
 value_key <- function(value) paste0(value@node$id, ":", value@index)
 
-unique_values <- function(values) values[!duplicated(vapply(values, value_key, ""))]
+value_keys <- function(values) vapply(values, value_key, "")
+
+unique_values <- function(values) values[!duplicated(value_keys(values))]
 
 nodes_of <- function(values) lapply(values, function(value) value@node)
 
@@ -137,6 +139,16 @@ in_finalizer <- function() {
     if (restart[[1L]] == "xlaffi_trace") return(FALSE)
   }
   TRUE
+}
+
+# Values that are computed here, with a loop of the program for each row of equal turns (jit-loops.R): what a function of
+# the user's gives that a loop, a branch or a solver calls.
+looped <- function(values) {
+  first <- trace_state$node_count + 1
+  force(values)
+  is_computed <- vapply(values, is_value, NA)
+  values[is_computed] <- hooks$with_loops(values[is_computed], first)
+  values
 }
 
 # What `f` gives, recorded without side effects.

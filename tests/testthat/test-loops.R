@@ -54,6 +54,15 @@ cases <- list(
     for (i in 2:n) X[i, ] <- A %*% X[i - 1, ] + tanh(Y[i, ]) * X[i - 1, 2]
     sum(X^3)
   }, c(0.1, 0.3, 0.2), 1),
+  swept = list(function(x) {
+    for (k in 1:10) for (i in 1:10) x[i] <- x[i] * 0.5 + x[k] * 0.1
+    sum(x * 1:10)
+  }, cos(1:10), 1),
+  shortest = list(function(x) {
+    D <- outer(x, x, function(a, b) (a - b)^2 + a * 0.1)
+    for (k in 1:8) for (i in 1:8) for (j in 1:8) D[i, j] <- min(D[i, j], D[i, k] + D[k, j])
+    sum(D * row(D))
+  }, sin(1:8), 1),
   diagonal = list(function(u) {
     M <- outer(u, u)
     s <- 0
@@ -375,4 +384,29 @@ test_that("steps that turn an array round take no time that doubles with each", 
     found <- turn_by_turn(xla_jit(function(p) list(f(p), xla_jvp(f)(p, p)$tangent))(p))
     expect_equal(found, list(f(p), (f(p * (1 + 1e-5)) - f(p * (1 - 1e-5))) / 2e-5), tolerance = 1e-8)
   }
+})
+
+test_that("loops of R's within loops, branches, and what solvers call are loops of the program", {
+  skip_without_plugin()
+  # A function of the user's with a row of turns
+  sweep <- function(x, p) {
+    s <- 0
+    for (i in 1:24) s <- s * p[2] + sin(i) * exp(-x * i / 40)
+    0.3 * x + 0.1 * s
+  }
+  kinds <- list(
+    scan = function(p) hlo_scan(function(x, w) list(sweep(x, p), w * x), p[1], y)$carry,
+    fori = function(p) hlo_fori(1, 5, function(i, x) sweep(x, p), p[1]),
+    "while" = function(p) hlo_while(function(x, i) i < 5, function(x, i) list(sweep(x, p), i + 1), list(p[1], 0))[[1]],
+    branch = function(p) hlo_cond(p[1] > 0, function(x) sweep(x, p), function(x) x, p[1]),
+    again = function(p) xla_checkpoint(function(p) sweep(p[1], p))(p),
+    ode = function(p) hlo_ode(p[1], c(0, 1), function(t, x, p) sweep(x, p) - x, p)$y[2],
+    root = function(p) hlo_root(function(x) sweep(x, p) - x, p[1])
+  )
+  all <- function(p) lapply(kinds, function(f) xla_jvp(f)(p, c(1, 0.5)))
+  p <- c(0.4, 0.3)
+  expect_gte(loops_in(all, p), 2L * length(kinds))
+  found <- xla_jit(all)(p)
+  expect_equal(found, turn_by_turn(xla_jit(function(p) all(p))(p)), tolerance = 1e-10)
+  expect_equal(found$fori$value, Reduce(function(x, i) sweep(x, p), 1:5, p[1]), tolerance = 1e-13)
 })

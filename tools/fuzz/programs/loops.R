@@ -42,7 +42,10 @@ loop_statements <- alist(
   a <- tanh(state$p + state$q * .a), x[i:min(i + 1, loop_turns)] <- tanh(.x), step <- step + 1L, b <- b / (step + 1),
   C[, , i] <- A * .a, above <- .x > .a, a <- ifelse(above, a, sin(.x)), A <- crossprod(A) / (1 + sum(A^2)),
   M <- chol(crossprod(A) + diag(2)), s <- s + sum(backsolve(M, v[1:2])), total <- total + big[, i] * .a,
-  s <- s + tanh(sum(total) / 40), v <- c(v[2:3], tanh(.x))
+  s <- s + tanh(sum(total) / 40), v <- c(v[2:3], tanh(.x)),
+  for (m in 1:8) e[m] <- tanh(e[m] + e[(i - 1) %% 8 + 1] * .a),
+  for (m in 1:8) e[m] <- min(e[m], e[(i + 3) %% 8 + 1] * tanh(.a) + .a),
+  for (m in 1:8) for (h in 1:2) E[m, h] <- tanh(E[m, h] + E[(i - 1) %% 8 + 1, h] * E[m, 3 - h])
 )
 
 loop_orders <- list(
@@ -56,6 +59,8 @@ loop_start <- quote({
   b <- q[2]
   u <- q[3:18]
   v <- c(q[1], 0.2, u[1])
+  e <- u[1:8]
+  E <- matrix(u, 8)
   A <- matrix(c(0.1, q[2], 0.3, 0.4), 2)
   B <- matrix(u[2], 40, 16)
   C <- array(0, c(2, 2, 16))
@@ -73,7 +78,7 @@ loop_start <- quote({
 
 loop_end <- quote(
   sum(x * y) + a + b * 2 + s + k + sum(v * 1:3) + sum(X * Y) + sum(A) + mean(B[, o]) + sum(C[1, 2, ]) + sum(g) +
-    sum(sin(c(0, unlist(l)))) + state$q + above + step + sum(M) + mean(total)
+    sum(sin(c(0, unlist(l)))) + sum(e * 1:8) + sum(E[, 1]) + state$q + above + step + sum(M) + mean(total)
 )
 
 random_hole <- function(hole, depth) {
