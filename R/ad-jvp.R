@@ -55,8 +55,46 @@ op_tangents <- function(node, tangents, reverse) {
   jvp <- hooks$convert_function(p$op$jvp)
   primals <- tree_fill(p$arguments, node$inputs)
   results <- tree_fill(p$results, node_values(node))
-  tangents <- tree_fill(p$arguments, tangents)
-  rule_results(jvp(primals, results, tangents), results, node$types, p$op$name, "jvp")
+  first <- trace_state$node_count + 1
+  changes <- jvp(primals, results, tree_fill(p$arguments, tangents))
+  changes <- rule_results(changes, results, node$types, p$op$name, "jvp")
+  if (is.primitive(p$op$jvp) || !identical(topenv(environment(p$op$jvp)), topenv())) {
+    check_depends(changes, tangents, first, p$op$name)
+  }
+  changes
+}
+
+# What a user's rule adds that does not depend on `tangents` is no part of a derivative: reverse mode would lose it.
+check_depends <- function(changes, tangents, first, op) {
+  there <- function(values) Filter(Negate(is.null), values)
+  depends <- new_table()
+  for (node in nodes_of(there(tangents))) set_of_node(depends, node, TRUE)
+  is_apart <- function(value) is.null(of_node(depends, value@node)) && !is_fixed_zero(value)
+  edges <- derivative_edges("jvp")
+  apart <- FALSE
+  for (node in nodes_behind(nodes_of(there(changes)), edges, first)) {
+    operands <- edges(node)
+    moving <- vapply(operands, function(value) !is.null(of_node(depends, value@node)), NA)
+    if (any(moving)) set_of_node(depends, node, TRUE)
+    apart <- apart || node$op %in% c("add", "subtract") && any(moving) && any(vapply(operands, is_apart, NA))
+  }
+  if (apart || any(vapply(there(changes), is_apart, NA))) {
+    abort(sprintf("the jvp rule of op `%s` gives something that does not depend on `tangents`", op),
+      op = op, operand = "jvp", call = NULL,
+      hint = "Rules for derivatives must be linear in `tangents`; NULL is for what does not change."
+    )
+  }
+}
+
+is_fixed_zero <- function(value) {
+  node <- value@node
+  switch(node$op,
+    constant = !anyNA(node$params$data) && all(node$params$data == 0),
+    broadcast_in_dim = ,
+    convert = ,
+    reshape = is_fixed_zero(node$inputs[[1L]]),
+    FALSE
+  )
 }
 
 # What a rule returned for `like`, a tree: a list of values or NULLs, each of the type that it

@@ -12,9 +12,9 @@ linearized <- function(region, captured, moving) {
   trace <- trace_region(function(params) {
     roots <- c(lapply(params, alias_of), lapply(captured, alias_of))
     own <- seq_along(params)
-    values <- differentiated(function() {
+    values <- for_derivatives(function() {
       replay_region(region, roots[own], captured, beyond(roots, length(params)))
-    })
+    }, roots)
     directions <- vector("list", length(roots))
     directions[moving] <- lapply(roots[moving], new_parameter)
     changes <- jvp_graph(values, roots, directions, reverse = TRUE)

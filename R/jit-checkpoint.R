@@ -99,7 +99,7 @@ checkpoint_tangents <- function(run, primals, results, tangents) {
   changes <- NULL
   trace <- trace_region(function(params) {
     roots <- lapply(params[seq_along(primals)], alias_of)
-    values <- differentiated(function() run(roots))
+    values <- for_derivatives(function() run(roots), roots)
     given <- vector("list", length(primals))
     given[moving] <- beyond(params, length(primals))
     changes <<- jvp_graph(values, roots, given)

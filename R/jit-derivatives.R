@@ -193,6 +193,7 @@ evaluated <- function(f, primals, named = TRUE) {
   arguments <- as_arguments(tree_fill(primals, roots))
   tree <- differentiated(function() call_written(f, if (named) arguments else unname(arguments)))
   outputs <- hooks$with_loops(lapply(tree_leaves(tree), as_value, "f", call = NULL), first)
+  outputs <- hooks$with_gates(outputs, roots, first)
   list(roots = roots, outputs = outputs, value = tree_fill(tree, outputs))
 }
 

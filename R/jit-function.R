@@ -50,9 +50,9 @@
 #' in the same order, of the same values, of what came of turns before, of numbers that may differ, and of parts of an
 #' array at places that may differ. Where some turns differ, the equal ones between them become loops. Turns that take
 #' nothing of one another are computed side by side. It takes six turns and 64 operations, 512 where a turn has five or
-#' less, and 2048 where arrays have more than 1024 elements. Calls with side effects, branches and loops within turns,
-#' and programs for several devices stay as they are written; `hlo_scan()` and [hlo_fori()] are loops of the program
-#' always.
+#' less, and 2048 where arrays have more than 1024 elements. So it is in functions that loops, branches, checkpoints and
+#' solvers of the program call. Calls with side effects, turns that hold a loop or a branch of the program, and
+#' programs for several devices stay as they are written; `hlo_scan()` and [hlo_fori()] are loops of the program always.
 #'
 #' Of more than 500 operations in a row, all of them on few elements, XLA neither fuses nor optimises any: the last bit
 #' of a result may differ from that of the same operations in a shorter program.

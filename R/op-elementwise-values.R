@@ -92,8 +92,6 @@ value_functions <- local({
   }
   either <- function(f, plain) promoted(function(x, y) if (is_value(x) || is_value(y)) f(x, y) else plain(x, y))
   pair <- promoted(function(x, y) list(x, y))
-  # Where it is not chosen it has no derivatives, as in R's own ifelse().
-  part <- function(x, here) if (is_value(x)) shielded(x, here) else x
   choice <- function(test, yes, no) {
     if (!is_value(test)) {
       return(if (test) yes else no)
@@ -102,7 +100,7 @@ value_functions <- local({
       yes <- repeated(constant(as.double(yes), "f64", integer(), "yes"), test@shape)
     }
     both <- pair(yes, no)
-    hlo_select(test, part(both[[1L]], test), part(both[[2L]], hlo_not(test)))
+    as_choice(hlo_select(test, both[[1L]], both[[2L]]))
   }
   smaller <- either(function(x, y) hlo_min(x, y), pmin)
   larger <- either(function(x, y) hlo_max(x, y), pmax)

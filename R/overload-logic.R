@@ -14,8 +14,7 @@ overload_ifelse <- function(test, yes, no) {
     parts <- lapply(parts, as_doubles)
   }
   parts <- Map(function(part, name) fitted_to(part, test@shape, name, call), parts, c("yes", "no"))
-  stop <- shared_history(parts)
-  chosen <- selected(here, shielded(parts[[1L]], here, stop), shielded(parts[[2L]], hlo_not(here), stop))
+  chosen <- as_choice(selected(here, parts[[1L]], parts[[2L]]))
   unknown <- if (is_inexact(test@dtype)) nan_at(test) else undecided(test)
   if (is.null(unknown) || chosen@dtype == "pred") chosen else selected(unknown, missing_like(chosen), chosen)
 }
@@ -90,116 +89,6 @@ fitted_to <- function(part, shape, name, call) {
     )
   }
   if (identical(part@shape, shape)) part else repeated(as_column(part), shape)
-}
-
-# A value that counts only where `here` says so, and so has no derivative elsewhere: not 0 times what is infinite there,
-# as of log(x) at 0. What was computed element by element is computed again from operands that have no derivatives
-# elsewhere, also where it has another form since, `deep` forms one upon another. It goes back to nodes in the
-# table `stop` at most, see shared_history().
-shielded <- function(value, here, stop = NULL, deep = 0L) {
-  node <- value@node
-  # Not without end: a call for each of a thousand joined one by one would use up R's stack.
-  again <- if (isTRUE(trace_state$differentiated) && deep < 50L) shielded_parts[[node$op]]
-  if (!is.null(again)) {
-    return(again(node, here, stop, deep + 1L))
-  }
-  if (!isTRUE(trace_state$differentiated) || !is_inexact(value@dtype) || !is_element_wise(value@node, value@shape)) {
-    return(value)
-  }
-  history <- element_wise_history(value, stop)
-  gates <- lapply(history$ends, function(end) if (is_fixed_number(end)) end else gated(here, end))
-  replay(list(value), history$ends, gates, 0)[[1L]]
-}
-
-# How many values are computed again for one at most, those that came last
-longest_history <- 512L
-
-# What a value is computed from element by element: the `nodes`, and the values, `ends`, that these begin with, which
-# are computed otherwise, have no derivatives, or are in the table `stop`.
-element_wise_history <- function(value, stop = NULL) {
-  ends <- nodes <- list()
-  seen <- new_table()
-  waiting <- list(value)
-  while (length(waiting)) {
-    fresh <- list()
-    for (now in waiting) {
-      if (!is.null(of_value(seen, now))) {
-        next
-      }
-      set_of_value(seen, now, TRUE)
-      goes_on <- length(nodes) < longest_history && is_inexact(now@dtype) &&
-        (is.null(stop) || is.null(of_node(stop, now@node))) && is_element_wise(now@node, value@shape)
-      if (goes_on) {
-        nodes <- c(nodes, list(now@node))
-        fresh <- c(fresh, now@node$inputs)
-      } else {
-        ends <- c(ends, list(now))
-      }
-    }
-    waiting <- fresh
-  }
-  list(nodes = nodes, ends = ends)
-}
-
-# A table of the nodes that both branches of a choice are computed from element by element, NULL for none: wherever the
-# choice falls, what these are computed from counts. Of a loop's turns, each with a choice that the next one goes on
-# from, only the last is computed again.
-shared_history <- function(parts) {
-  if (!isTRUE(trace_state$differentiated)) {
-    return()
-  }
-  nodes <- lapply(parts, function(part) {
-    while (part@node$op %in% c("reshape", "transpose", "reverse")) part <- part@node$inputs[[1L]]
-    element_wise_history(part)$nodes
-  })
-  shared <- nodes[[1L]][node_ids(nodes[[1L]]) %in% node_ids(nodes[[2L]])]
-  if (!length(shared)) {
-    return()
-  }
-  table <- new_table()
-  for (node in shared) set_of_node(table, node, TRUE)
-  table
-}
-
-# What gives elements another place
-shielded_parts <- list(
-  reshape = function(node, here, stop, deep) {
-    inner <- node$inputs[[1L]]
-    reshaped(shielded(inner, reshaped(here, inner@shape), stop, deep), here@shape)
-  },
-  transpose = function(node, here, stop, deep) {
-    p <- node$params$permutation
-    transposed(shielded(node$inputs[[1L]], transposed(here, order(p)), stop, deep), p)
-  },
-  reverse = function(node, here, stop, deep) {
-    axes <- node$params$axes
-    hlo_reverse(shielded(node$inputs[[1L]], hlo_reverse(here, axes), stop, deep), axes)
-  },
-  concatenate = function(node, here, stop, deep) {
-    axis <- node$params$axis
-    ends <- cumsum(vapply(node$inputs, function(part) part@shape[[axis]], 0L))
-    joined(Map(function(part, end) {
-      from <- replace(rep(1L, rank_of(here)), axis, end - part@shape[[axis]] + 1L)
-      shielded(part, sliced(here, from, replace(here@shape, axis, end)), stop, deep)
-    }, node$inputs, ends), axis)
-  }
-)
-
-is_fixed_number <- function(value) {
-  node <- value@node
-  node$op == "constant" || (node$op == "broadcast_in_dim" && is_fixed_number(node$inputs[[1L]]))
-}
-
-is_element_wise <- function(node, shape) {
-  kind <- node$op %in% c(elementwise, "real", "imag", "abs", "complex", "convert", "compare", "select") ||
-    is_special_op(node)
-  kind && all(vapply(c(node$inputs, node$types), function(x) identical(x@shape, shape), NA))
-}
-
-is_special_op <- function(node) {
-  node$op == "op" && all(vapply(node$params$body, function(value) {
-    value@node$op == "custom_call" && identical(value@node$params$target, private_target("special"))
-  }, NA))
 }
 
 overload("xor", "base", function(x, y) {

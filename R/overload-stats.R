@@ -38,7 +38,7 @@ comoments <- function(x, y, rule) {
     keep <- !(row_has_nan(x) | row_has_nan(y))
     of_kept <- function(x) {
       here <- broadcast(keep, x@shape, 1L)
-      selected(here, shielded(x, here), filled(0, x))
+      as_choice(selected(here, x, filled(0, x)))
     }
     x <- of_kept(x)
     y <- of_kept(y)

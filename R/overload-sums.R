@@ -54,7 +54,7 @@ without_nan <- function(x, number, na_rm = TRUE) {
     return(x)
   }
   nan <- where_nan(x)
-  selected(nan, filled(number, x), shielded(x, hlo_not(nan)))
+  as_choice(selected(nan, filled(number, x), x))
 }
 
 # `x` with no derivative where it is NaN, for what leaves that out in another way

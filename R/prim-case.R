@@ -93,7 +93,7 @@ case_jvp <- function(node, tangents) {
   calls <- lapply(node$params$regions, function(region) {
     function() {
       roots <- lapply(captured, alias_of)
-      results <- differentiated(function() replay_region(region, list(), captured, roots))
+      results <- for_derivatives(function() replay_region(region, list(), captured, roots), roots)
       changes <- jvp_graph(results, roots, tangents[-1L])
       Map(or_zero, changes[inexact], results[inexact])
     }

@@ -32,9 +32,9 @@ scan_jvp <- function(node, tangents) {
     params <- c(carry[own], x[seq_len(p$slices)])
     roots <- lapply(c(params, inputs$captured), alias_of)
     here <- seq_along(params)
-    results <- differentiated(function() {
+    results <- for_derivatives(function() {
       replay_region(p$region, roots[here], inputs$captured, beyond(roots, length(params)))
-    })
+    }, roots)
     now <- vector("list", p$carry)
     now[moving] <- beyond(carry, p$carry)
     along_x <- vector("list", p$slices)

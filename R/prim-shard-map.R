@@ -14,7 +14,7 @@ shard_map_jvp <- function(node, tangents) {
   inexact <- inexact_results(node)
   body <- function(params) {
     roots <- lapply(c(params[own], inputs$captured), alias_of)
-    results <- differentiated(function() replayed_on(node, roots[own], beyond(roots, length(own))))
+    results <- for_derivatives(function() replayed_on(node, roots[own], beyond(roots, length(own))), roots)
     directions <- c(vector("list", length(own)), given$captured)
     directions[changing] <- beyond(params, length(own))
     changes <- jvp_graph(results, roots, directions)

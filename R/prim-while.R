@@ -16,7 +16,7 @@ while_jvp <- function(node, tangents) {
     values <- leaves[carried]
     now <- vector("list", count)
     now[moving] <- leaves[-carried]
-    results <- differentiated(function() p$body(values))
+    results <- for_derivatives(function() p$body(values), c(values, captured))
     changes <- jvp_graph(results, c(values, captured), c(now, tangents[-carried]))
     c(results, Map(or_zero, changes[moving], results[moving]))
   }

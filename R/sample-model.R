@@ -15,6 +15,12 @@ model_of_function <- function(f, start, data, constraints, call) {
   check_template(start, "start", call)
   check_no_integers(start, call)
   template <- tree_map(start, as_doubles_of_r)
+  lost <- which(!is.finite(as.double(unlist(template))))
+  if (length(lost)) {
+    abort(sprintf("`start` must be finite, which %s is not", toString(variable_names(template)[lost], width = 60)),
+      operand = "start", call = call
+    )
+  }
   data <- tree_map(data, program_data)
   types <- argument_types(data, call)
   check_takes(f, c(list(template), data), "xla_sample", "f", call)

@@ -16,7 +16,7 @@ derivative_graph <- function(f, x) {
   graph <- NULL
   silently(function() {
     root <- alias_of(x)
-    output <- differentiated(function() f(root))
+    output <- for_derivatives(function() list(f(root)), list(root))[[1L]]
     direction <- new_parameter(x)
     change <- jvp_graph(list(output), list(root), list(direction))
     graph <<- list(change = change[[1L]], direction = direction, count = length(output))

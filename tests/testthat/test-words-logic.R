@@ -45,6 +45,68 @@ test_that("what ifelse() does not take has no derivative, be it infinite", {
   expect_equal(xla_grad(function(x) sum(xla_vmap(one)(x)))(x), c(0, 0, 1 / 4))
 })
 
+test_that("choices have right derivatives wherever what they choose from counts as well", {
+  skip_without_plugin()
+  functions <- list(
+    nested = function(x) sum(ifelse(x > 0, ifelse(x > 1, log(x - 1), sqrt(x)), exp(x))),
+    both = function(x) {
+      l <- log(abs(x))
+      sum(ifelse(x > 0, l * x, l + x))
+    },
+    several = function(x) {
+      l <- sqrt(pmax(x, 0))
+      sum(ifelse(x > 0.1, l, 0) + ifelse(x > 1, l * 2, 1))
+    },
+    opposite = function(x) {
+      l <- log(abs(x))
+      sum(ifelse(x > 0, sqrt(x), l) + ifelse(x > 0, 0, log(-x)))
+    },
+    places = function(x) sum(rev(ifelse(x > 0, rev(rev(log(x))), 0)) + ifelse(c(x[-1], 1) > 0, log(c(x[-1], 1)), 0)),
+    matrix = function(x) sum(ifelse(t(matrix(x, 2)) > 0, t(log(matrix(x, 2))), 0)),
+    row = function(x) {
+      s <- x
+      for (i in 1:9) s <- ifelse(s > 0, sin(s) + log(abs(s) + 1), s^2 / 2 + 0.1)
+      sum(s) + sum(ifelse(x > 0, log(x), s))
+    },
+    scan = function(x) {
+      hlo_scan(function(s, e) {
+        for (i in 1:12) s <- ifelse(e > 0, s + log(e) * i / 10, s * 0.9)
+        list(s, s)
+      }, 0.3, x)$carry
+    },
+    again = xla_checkpoint(function(x) sum(ifelse(x > 0, log(x), 0)))
+  )
+  functions <- one_in(3, functions)
+  x <- c(-1.3, 0.4, 2.2, -0.2)
+  step <- 1e-5 * diag(4)
+  results <- xla_jit(function(x) {
+    lapply(functions, function(f) {
+      list(
+        gradient = xla_grad(f)(x), hessian = xla_hessian(f)(x), forward = xla_jvp(f)(x, x)$tangent,
+        near = lapply(1:8, function(i) {
+          xla_grad(f, value = TRUE)(x + (if (i > 4) -1 else 1) * step[, (i - 1) %% 4 + 1])
+        })
+      )
+    })
+  })(x)
+  for (name in names(functions)) {
+    found <- results[[name]]
+    slopes <- function(of) sapply(1:4, function(i) (of(found$near[[i]]) - of(found$near[[i + 4]])) / 2e-5)
+    expect_equal(found$gradient, slopes(function(at) as.vector(at$value)), tolerance = 1e-8, label = name)
+    expect_equal(found$hessian, slopes(function(at) at$gradient), tolerance = 1e-7, label = name)
+    expect_equal(found$forward, sum(found$gradient * x), tolerance = 1e-12, label = name)
+  }
+  third <- Reduce(function(f, i) xla_grad(function(x) sum(f(x))), 1:3, function(x) sum(ifelse(x > 0, log(x), x^4)))
+  expect_equal(third(x), ifelse(x > 0, 2 / abs(x)^3, 24 * x))
+  # What is a result itself counts everywhere, though the choice takes it as well.
+  with_part <- function(x) {
+    l <- log(x)
+    list(chosen = sum(ifelse(x > 0, l, 0)), part = l)
+  }
+  pulled <- xla_jit(function(x) xla_vjp(with_part)(x, list(chosen = sum(x * 0) + 1, part = NULL))$gradients)
+  expect_equal(unlist(pulled(x)), ifelse(x > 0, 1 / x, 0))
+})
+
 test_that("tests of elements, of all dtypes", {
   skip_without_plugin()
   tests <- function(x) list(is.na(x), is.nan(x), is.finite(x), is.infinite(x), anyNA(x))

@@ -151,6 +151,8 @@ test_that("an op without a rule is named, and so is a rule that does not fit", {
     forward(with_rule(function(primals, results, tangents) list(sin = hlo_convert(tangents$M, "f32"))))
     reverse(with_rule(function(primals, results, tangents) list(sin = sin(tangents$M))))
     reverse(with_rule(function(primals, results, tangents) list(sin = tangents$M * tangents$M)))
+    forward(with_rule(function(primals, results, tangents) list(sin = 3 * primals$M)))
+    reverse(with_rule(function(primals, results, tangents) list(sin = 2 * tangents$M + 1)))
     reverse(with_rule(function(primals, results, tangents) none(tangents$M, primals$e)))
     reverse(function(x, y) list(hlo_while(function(x) sum(x) < 1, function(x) x + 1, x), y))
   })
