@@ -105,7 +105,7 @@ places_of_values <- function(nodes, roots, edges) {
   list(wanted = wanted, of = of)
 }
 
-# Where operand `i` of a node counts whose result counts `here`. What is not computed element by element takes all of it.
+# Where operand `i` of a node counts whose result counts `here`: everywhere, if it is not taken element by element.
 operand_place <- function(node, i, here) {
   if (is_choice(node)) {
     return(both_places(here, literal_place(node$inputs[[1L]], i == 3L)))
