@@ -43,9 +43,9 @@ loop_statements <- alist(
   C[, , i] <- A * .a, above <- .x > .a, a <- ifelse(above, a, sin(.x)), A <- crossprod(A) / (1 + sum(A^2)),
   M <- chol(crossprod(A) + diag(2)), s <- s + sum(backsolve(M, v[1:2])), total <- total + big[, i] * .a,
   s <- s + tanh(sum(total) / 40), v <- c(v[2:3], tanh(.x)),
-  for (m in 1:8) e[m] <- tanh(e[m] + e[(i - 1) %% 8 + 1] * .a),
-  for (m in 1:8) e[m] <- min(e[m], e[(i + 3) %% 8 + 1] * tanh(.a) + .a),
-  for (m in 1:8) for (h in 1:2) E[m, h] <- tanh(E[m, h] + E[(i - 1) %% 8 + 1, h] * E[m, 3 - h])
+  if (i %% 3 == 1) for (m in 1:8) e[m] <- tanh(e[m] + e[(i - 1) %% 8 + 1] * .a),
+  if (i %% 3 == 2) for (m in 1:8) e[m] <- min(e[m], e[(i + 3) %% 8 + 1] * tanh(.a) + .a),
+  if (i %% 5 == 1) for (m in 1:8) for (h in 1:2) E[m, h] <- tanh(E[m, h] + E[i %/% 2 + 1, h])
 )
 
 loop_orders <- list(
