@@ -146,16 +146,25 @@ is_special_op <- function(node) {
   }, NA))
 }
 
-one_literal <- function(key, value) list(literals = stats::setNames(list(value), key), key = key)
+one_literal <- function(key, value) place_with(stats::setNames(list(value), key))
 
+# A place may be too large, which gates less: of more literals than that the own ones of the innermost choice do, and
+# of more places they are not made simpler, or are everywhere.
+most_literals <- 16L
+most_joined <- 8L
+most_places <- 64L
+
+# Where a value counts within a choice `y` that counts itself in `x`
 both_places <- function(x, y) {
-  if (is.null(x) || is.null(y)) {
-    return(if (is.null(x)) y else x)
+  if (is.null(x)) {
+    return(y)
   }
   literals <- c(x$literals, y$literals)
   literals <- literals[sort(unique(names(literals)))]
-  list(literals = literals, key = paste(names(literals), collapse = "&"))
+  if (length(literals) > most_literals) y else place_with(literals)
 }
+
+place_with <- function(literals) list(literals = literals, key = paste(names(literals), collapse = "&"))
 
 # Where a value of dtype pred is true; `opposite`: where it is not
 literal_place <- function(value, opposite = FALSE) {
@@ -174,21 +183,16 @@ literal_place <- function(value, opposite = FALSE) {
 
 # Wherever one of these places is; of values that nobody uses, everywhere
 any_place <- function(places) {
-  if (!length(places) || any(vapply(places, is.null, NA))) {
+  apart <- function(places) places[!duplicated(vapply(places, function(place) place$key, ""))]
+  if (!length(places) || any(vapply(places, is.null, NA)) || length(places <- apart(places)) > most_places) {
     return()
   }
-  places <- places[!duplicated(vapply(places, function(place) place$key, ""))]
-  repeat {
-    joined <- joined_places(places)
-    if (is.null(joined)) {
-      break
-    }
+  while (length(places) <= most_joined && !is.null(joined <- joined_places(places))) {
     # A choice and its opposite
     if (!length(joined$place$literals)) {
       return()
     }
-    places <- c(places[-joined$at], list(joined$place))
-    places <- places[!duplicated(vapply(places, function(place) place$key, ""))]
+    places <- apart(c(places[-joined$at], list(joined$place)))
   }
   if (length(places) == 1L) {
     return(places[[1L]])
@@ -210,8 +214,7 @@ joined_places <- function(places) {
       one <- length(rest) == 1L && length(apart) == 1L
       opposite <- one && (rest == paste0("!", apart) || apart == paste0("!", rest))
       if (!length(rest) || opposite) {
-        literals <- places[[i]]$literals[setdiff(x, rest)]
-        return(list(at = c(i, j), place = list(literals = literals, key = paste(names(literals), collapse = "&"))))
+        return(list(at = c(i, j), place = place_with(places[[i]]$literals[setdiff(x, rest)])))
       }
     }
   }
