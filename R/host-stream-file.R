@@ -20,7 +20,7 @@
 #'   column-major order.
 #' @param offset The byte, counted from 0, where the array begins.
 #' @param endian The order of the bytes of a number: `"little"` or `"big"`.
-#' @param rows `NULL` for all, or the first and the last row that are wanted, counted from 1.
+#' @param rows `NULL` for all, or the first and the last row that are wanted, counted from 1; `c(4, 3)` is none.
 #' @param trailing Whether there may be bytes after the array. Else they are an error.
 #' @param device,progress See [pjrt_buffer_from()].
 #' @param names The names of the arrays that are wanted; `NULL` for all.
@@ -79,6 +79,9 @@ check_file <- function(path, call = rlang::caller_env()) {
   if (!file.exists(path)) {
     abort(sprintf("there is no file \"%s\"", path), code = "NOT_FOUND", operand = "path", call = call)
   }
+  if (dir.exists(path)) {
+    abort(sprintf("\"%s\" is a folder, not a file", path), operand = "path", call = call)
+  }
   path
 }
 
@@ -97,6 +100,15 @@ fit_to_file <- function(array, path, trailing, call = rlang::caller_env()) {
     if (row == 0) {
       abort("rows without elements cannot be counted: `shape` must say how many there are",
         operand = "shape", call = call
+      )
+    }
+    if (there %% row != 0 && !trailing) {
+      abort(
+        sprintf(
+          "\"%s\" has %.0f bytes from byte %.0f on, no whole number of rows of %.0f bytes (shape %s, dtype %s)",
+          path, there, array$offset, row, shape_text(array$shape[-1L]), array$dtype
+        ),
+        operand = "path", call = call, hint = "`trailing = TRUE` leaves the bytes after the last whole row alone."
       )
     }
     array$shape <- check_shape(c(there %/% row, array$shape[-1L]), "shape", call)
