@@ -56,10 +56,12 @@ op_tangents <- function(node, tangents, reverse) {
   primals <- tree_fill(p$arguments, node$inputs)
   results <- tree_fill(p$results, node_values(node))
   first <- trace_state$node_count + 1
-  changes <- jvp(primals, results, tree_fill(p$arguments, tangents))
+  given <- tangents
+  tangents <- tree_fill(p$arguments, tangents)
+  changes <- jvp(primals, results, tangents)
   changes <- rule_results(changes, results, node$types, p$op$name, "jvp")
   if (is.primitive(p$op$jvp) || !identical(topenv(environment(p$op$jvp)), topenv())) {
-    check_depends(changes, tangents, first, p$op$name)
+    check_depends(changes, given, first, p$op$name)
   }
   changes
 }
