@@ -69,18 +69,12 @@ op_tangents <- function(node, tangents, reverse) {
 # What a user's rule adds that does not depend on `tangents` is no part of a derivative: reverse mode would lose it.
 check_depends <- function(changes, tangents, first, op) {
   there <- function(values) Filter(Negate(is.null), values)
-  depends <- new_table()
-  for (node in nodes_of(there(tangents))) set_of_node(depends, node, TRUE)
-  is_apart <- function(value) is.null(of_node(depends, value@node)) && !is_fixed_zero(value)
   edges <- derivative_edges("jvp")
-  apart <- FALSE
-  for (node in nodes_behind(nodes_of(there(changes)), edges, first)) {
-    operands <- edges(node)
-    moving <- vapply(operands, function(value) !is.null(of_node(depends, value@node)), NA)
-    if (any(moving)) set_of_node(depends, node, TRUE)
-    apart <- apart || node$op %in% c("add", "subtract") && any(moving) && any(vapply(operands, is_apart, NA))
-  }
-  if (apart || any(vapply(there(changes), is_apart, NA))) {
+  nodes <- nodes_behind(nodes_of(there(changes)), edges, first)
+  depends <- computed_from(there(tangents), nodes, edges)
+  sums <- Filter(function(node) node$op %in% c("add", "subtract") && depends(new_value(node, 1L)), nodes)
+  parts <- c(there(changes), unlist(lapply(sums, edges), recursive = FALSE))
+  if (!all(vapply(parts, function(value) depends(value) || is_fixed_zero(value), NA))) {
     abort(sprintf("the jvp rule of op `%s` gives something that does not depend on `tangents`", op),
       op = op, operand = "jvp", call = NULL,
       hint = "Rules for derivatives must be linear in `tangents`; NULL is for what does not change."

@@ -35,19 +35,7 @@ linearized <- function(region, captured, moving) {
 cheap <- c("constant", "iota", "broadcast_in_dim", "reshape", "alias", "parameter")
 
 # Tells of values whether they depend on `roots`; `values` are computed from these.
-dependents <- function(values, roots, first) {
-  depends <- new_table()
-  for (root in roots) {
-    set_of_node(depends, root@node, TRUE)
-  }
-  is_dependent <- function(value) !is.null(of_node(depends, value@node))
-  for (node in nodes_between(values, first)) {
-    if (any(vapply(replay_edges(node), is_dependent, NA))) {
-      set_of_node(depends, node, TRUE)
-    }
-  }
-  is_dependent
-}
+dependents <- function(values, roots, first) computed_from(roots, nodes_between(values, first), replay_edges)
 
 # The values that the shares need and that do not depend on cotangents. `keep(value)` says which of them are kept; what
 # is not is computed again, from what it is computed from; calls with side effects are not made again.

@@ -33,17 +33,12 @@ backward_pass <- function(outputs, cotangents, roots) {
 # The nodes that depend on the roots, each with which of its operands do.
 linear_steps <- function(outputs, roots, edges) {
   ends <- nodes_of(Filter(Negate(is.null), outputs))
-  depends <- new_table()
-  for (root in roots) {
-    set_of_node(depends, root@node, TRUE)
-  }
   first <- min(vapply(roots, function(root) root@node$id, 0))
-  steps <- lapply(nodes_behind(ends, edges, first), function(node) {
-    linear <- vapply(edges(node), function(value) !is.null(of_node(depends, value@node)), NA)
-    if (any(linear)) {
-      set_of_node(depends, node, TRUE)
-      list(node = node, linear = linear)
-    }
+  nodes <- nodes_behind(ends, edges, first)
+  depends <- computed_from(roots, nodes, edges)
+  steps <- lapply(nodes, function(node) {
+    linear <- vapply(edges(node), depends, NA)
+    if (any(linear)) list(node = node, linear = linear)
   })
   Filter(Negate(is.null), steps)
 }

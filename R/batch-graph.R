@@ -8,10 +8,9 @@ batch_leaves <- function(f, leaves, mapped, size) {
   none <- NULL
   region <- trace_region(function(params) {
     leaves[mapped] <- params
-    first <- trace_state$node_count + 1
-    results <- f(leaves)
+    results <- looped(f(leaves))
     none <<- vapply(results, is.null, NA)
-    hooks$with_loops(results[!none], first)
+    results[!none]
   }, lapply(leaves[mapped], element_type))
   known <- new_table()
   for (i in seq_along(region$params)) {

@@ -192,8 +192,8 @@ evaluated <- function(f, primals, named = TRUE) {
   first <- trace_state$node_count + 1
   arguments <- as_arguments(tree_fill(primals, roots))
   tree <- differentiated(function() call_written(f, if (named) arguments else unname(arguments)))
-  outputs <- hooks$with_loops(lapply(tree_leaves(tree), as_value, "f", call = NULL), first)
-  outputs <- hooks$with_gates(outputs, roots, first)
+  values <- lapply(tree_leaves(tree), as_value, "f", call = NULL)
+  outputs <- hooks$with_gates(hooks$with_loops(values, first), roots, first)
   list(roots = roots, outputs = outputs, value = tree_fill(tree, outputs))
 }
 

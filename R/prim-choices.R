@@ -69,14 +69,8 @@ behind_gates <- function(node, operands, wanted, now) {
 # For each node the places in which it wants its operands, `wanted`, and a function that gives the place `of` a value:
 # wherever one of the nodes that are computed from it wants it.
 places_of_values <- function(nodes, roots, edges) {
-  moving <- new_table()
-  for (root in roots) set_of_node(moving, root@node, TRUE)
-  moves <- function(value) !is.null(of_node(moving, value@node)) && is_inexact(value@dtype)
-  for (node in nodes) {
-    if (any(vapply(edges(node), moves, NA)) && any(vapply(node_values(node), function(x) is_inexact(x@dtype), NA))) {
-      set_of_node(moving, node, TRUE)
-    }
-  }
+  depends <- computed_from(roots, nodes, function(node) Filter(function(value) is_inexact(value@dtype), edges(node)))
+  moves <- function(value) is_inexact(value@dtype) && depends(value)
   wanted <- new_table()
   uses <- new_table()
   known <- new_table()
@@ -91,7 +85,7 @@ places_of_values <- function(nodes, roots, edges) {
   for (node in rev(nodes)) {
     operands <- edges(node)
     counts <- vapply(operands, moves, NA)
-    if (is.null(of_node(moving, node)) || !any(counts)) {
+    if (!any(counts) || !any(inexact_results(node))) {
       next
     }
     here <- if (length(node$types) == 1L) of(new_value(node, 1L))
@@ -148,8 +142,9 @@ is_special_op <- function(node) {
 
 one_literal <- function(key, value) place_with(stats::setNames(list(value), key))
 
-# A place may be too large, which gates less: of more literals than that the own ones of the innermost choice do, and
-# of more places they are not made simpler, or are everywhere.
+# Bounds, so that many choices take no time that grows with their square. They make places larger, never smaller, so
+# only gates are missing: of more literals those of the innermost choice are left, more places are not made simpler, and
+# still more are everywhere.
 most_literals <- 16L
 most_joined <- 8L
 most_places <- 64L

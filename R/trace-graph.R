@@ -62,6 +62,17 @@ nodes_behind <- function(nodes, edges, first = 0) {
   in_order(found)
 }
 
+# Tells of values whether they are computed from `roots` by `nodes`, which are in the order of computation.
+computed_from <- function(roots, nodes, edges) {
+  found <- new_table()
+  for (root in roots) set_of_node(found, root@node, TRUE)
+  is_found <- function(value) !is.null(of_node(found, value@node))
+  for (node in nodes) {
+    if (any(vapply(edges(node), is_found, NA))) set_of_node(found, node, TRUE)
+  }
+  is_found
+}
+
 # What `outputs` have of something that `roots` have as in `given` and that nodes pass on: `rule(node, inputs)` gives it
 # for each result of a node that is computed from what has any, NULL for nothing. What the roots are computed from does
 # not count.
