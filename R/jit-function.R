@@ -202,7 +202,7 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
     written <- written_program(traced$region, layout, platform(device), hidden, apart)
     constants <<- written$constants
     text <- if (isTRUE(exact)) exact_text(written$text, device) else written$text
-    if (!is.null(module)) text <- named_module(text, module)
+    if (!is.null(module)) text <- sub("^module @main ", sprintf("module @%s ", module), text)
     compiled_program(text, device, name, types, layout$mesh)
   }
   program <- compiled(layout)
@@ -230,10 +230,8 @@ exact_text <- function(text, device) {
       operand = "exact", call = NULL
     )
   }
-  named_module(text, "xlaffi_exact")
+  sub("^module @[a-z_]+ ", "module @xlaffi_exact ", text)
 }
-
-named_module <- function(text, name) sub("^module @[a-z_]+ ", sprintf("module @%s ", name), text)
 
 result_form <- function(results) {
   if (is_type(results)) {

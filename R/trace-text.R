@@ -42,7 +42,7 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
   list(text = paste0(paste(lines, collapse = "\n"), "\n"), constants = constants)
 }
 
-# `prefix` begins the names of values; `kind` takes what kind of program it is, see trace-text.R.
+# `prefix` begins the names of values; `kind` takes what kind of program it is, see trace-kind.R.
 new_scope <- function(indent, mesh = NULL, prefix = "", kind = NULL) {
   count <- new.env(parent = emptyenv())
   count$values <- 0L
@@ -212,89 +212,3 @@ signed_text <- function(details = function(params) "") {
     sprintf("stablehlo.%s %s%s : %s", node$op, toString(operands), details(node$params), signature_text(node))
   }
 }
-
-# What kind of program a text is, which says how it is compiled. Of many small computations, such as a loop of R's over
-# scalars that was written out, XLA's compiler fuses each result with all that it is computed from, again in each of its
-# users: that takes time which grows with the third power of the length of such a row, or faster. A module of nothing
-# else has a name of its own, by which the compiler is told not to fuse; see src/rust/crates/pjrt/src/kind.rs, where
-# the measurements are. (Functions in the text that the compiler is told to leave apart are quicker still to compile,
-# but XLA ends the process where one of their arguments turns out to be a constant.)
-
-# Regions with fewer nodes, or with no row of so many, are compiled as all programs are. Values and gradients of single
-# densities have 500 to 1,800 nodes and rows of 75 to 130; fused they compile in half the time and run in less.
-least_long <- 512L
-least_row <- 192L
-
-# Arrays of up to so many elements are small: nothing is gained by threads or by fused loops over them.
-most_small <- 1024
-
-# Elements of a matrix by which vectors are multiplied without LLVM's optimisation: with 300 rows and columns a product
-# takes 12 us instead of 8 and 5 ms to compile instead of 15, with 700 it takes 65 to 150 us instead of 45.
-most_of_matrix <- 2^17
-
-# Turns of a loop in a program of small nodes
-most_turns <- 64
-
-# Kinds of nodes at which XLA's optimiser has nothing to gain where their results are small
-quick_kinds <- c(
-  elementwise, "real", "imag", "abs", "complex", "convert", "bitcast_convert", "reshape", "broadcast_in_dim",
-  "transpose", "concatenate", "dynamic_slice", "dynamic_update_slice", "pad", "slice", "constant", "iota", "reverse",
-  "compare", "select"
-)
-
-# dtypes of which XLA compiles a single operation without fusion. Of the others (jaxlib 0.10.2) it takes a transposed
-# array's elements in the order that they had before.
-single_dtypes <- c("pred", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
-
-# Collects, while a program is written, whether a region of it is `long` and all of it is `small`.
-new_kind <- function() {
-  kind <- new.env(parent = emptyenv())
-  kind$long <- FALSE
-  kind$small <- TRUE
-  kind
-}
-
-note_kind <- function(kind, nodes) {
-  kind$long <- kind$long ||
-    (sum(vapply(nodes, compile_weight, 0)) >= least_long && longest_row(nodes) >= least_row)
-  kind$small <- kind$small && all(vapply(nodes, is_small_node, NA))
-}
-
-is_small <- function(type) prod(type@shape) <= most_small && type@dtype %in% single_dtypes
-
-all_small <- function(types) all(vapply(types, is_small, NA))
-
-# Loops take as long as they take, but for those of a few turns, such as the one over the rows of a Hessian. Random
-# numbers, which stand behind a barrier, are those of JAX to the last bit.
-is_small_node <- function(node) {
-  node$op == "constant" || all_small(node$types) && switch(node$op,
-    "while" = , optimization_barrier = FALSE,
-    scan = !node$params$counted && node$params$turns <= most_turns,
-    dot_general = all(vapply(node$inputs, function(x) prod(x@shape) <= most_of_matrix, NA)),
-    node$op %in% quick_kinds || all_small(node$inputs)
-  )
-}
-
-# How many nodes there are in the longest row, in which each is computed from the one before it. What is wide instead,
-# as a loop over elements that do not depend on one another, XLA fuses and compiles in less time than the single nodes.
-longest_row <- function(nodes) {
-  ids <- node_ids(nodes)
-  before <- min(ids) - 1
-  row <- numeric(max(ids) - before)
-  for (i in seq_along(nodes)) {
-    longest <- 0
-    for (value in nodes[[i]]$inputs) {
-      at <- resolved(value)@node$id - before
-      if (at > 0) longest <- max(longest, row[[at]])
-    }
-    row[[ids[[i]] - before]] <- longest + compile_weight(nodes[[i]])
-  }
-  max(row)
-}
-
-# As how many nodes one counts. The product of a matrix and a vector is a kernel of its own, with unrolled loops.
-compile_weight <- function(node) {
-  if (node$op == "dot_general" && !all_small(node$inputs)) 8 else 1
-}
-
-module_name <- function(kind) if (!is.null(kind) && kind$long && kind$small) "@xlaffi_scalars" else "@main"

@@ -72,12 +72,23 @@ test_that("the name of the module says how a program is compiled", {
   expect_identical(kind(function(x, n) chain(x) + n[2], 1, as.double(1:5000)), "module @xlaffi_scalars")
   # What the compiler may gain something at
   expect_identical(kind(chain, as.double(1:5000)), "module @main")
-  expect_identical(kind(function(x, n) chain(x) + sum(n), 1, as.double(1:5000)), "module @main")
-  expect_identical(kind(function(x) hlo_while(function(x) x > 0, chain, x), 1), "module @main")
+  # Beside large arrays and in loops of many turns, where the row is longer
+  short <- function(x) sin(sin(sin(sin(x)))) * 0.5
+  expect_identical(kind(function(x, n) short(x) + sum(n), 1, as.double(1:5000)), "module @main")
+  expect_identical(kind(function(x, n) chain(x) + sum(n), 1, as.double(1:5000)), "module @xlaffi_rows")
+  expect_identical(kind(function(x) hlo_while(function(x) x > 0, short, x), 1), "module @main")
+  expect_identical(kind(function(x) hlo_while(function(x) x > 0, chain, x), 1), "module @xlaffi_rows")
+  # Not where the large arrays count more, and not for matrices of dtypes that XLA has not without fusion
+  beside <- function(n) function(x) sum(hlo_iota("f64", n)) * chain(x)
+  expect_identical(kind(beside(5000L), 1), "module @xlaffi_rows")
+  expect_identical(kind(beside(1e9), 1), "module @main")
+  complex <- function(n) function(x) Re(sum(hlo_convert(hlo_iota("f64", n), "c128"))) + chain(x)
+  expect_identical(kind(complex(5000L), 1), "module @xlaffi_rows")
+  expect_identical(kind(complex(c(50L, 100L)), 1), "module @main")
   expect_identical(kind(function(x) sin(x) * 0.5, 1), "module @main")
   turns <- function(n) function(x) hlo_scan(function(x) list(chain(x), NULL), x, length = n)$carry
   expect_identical(kind(turns(64L), 1), "module @xlaffi_scalars")
-  expect_identical(kind(turns(65L), 1), "module @main")
+  expect_identical(kind(turns(65L), 1), "module @xlaffi_rows")
   expect_identical(kind(xla_hessian(function(x) sum(chain(x))), c(1, 2)), "module @xlaffi_scalars")
   a <- matrix(0.01, 300, 300)
   product <- function(x) a %*% (a %*% x)
@@ -200,4 +211,23 @@ test_that("constants of long programs, small and large", {
   expect_equal(xla_jit(f)(x), f(x), tolerance = 1e-12)
   exported <- pjrt_execute(pjrt_compile(pjrt_program(xla_program(f, x))), pjrt_buffer(x, "f64"))
   expect_equal(lapply(exported, function(y) as.vector(as_array(y))), f(x), tolerance = 1e-12)
+})
+
+test_that("samplers are compiled as their densities ask for", {
+  skip_without_plugin()
+  skip_unless_all()
+  density <- function(q) {
+    s <- q[1]
+    for (i in 1:6) s <- tanh(s + q[2] / i)
+    -0.5 * sum(q^2) - s^2
+  }
+  program <- function() {
+    draws <- xla_sample(density, c(0.1, 0.2), draws = 5, warmup = 5, chains = 1, seed = 1)
+    expect_true(all(is.finite(as.matrix(draws))))
+    programs <- xla_cache()$program
+    sub(" [{].*", "", grep("sampler|xlaffi_loops|xlaffi_rows", programs, value = TRUE)[[1]])
+  }
+  expect_identical(program(), "module @xlaffi_loops")
+  local_long()
+  expect_identical(program(), "module @xlaffi_rows")
 })

@@ -40,7 +40,7 @@ batch_outcomes <- function(codes, data, dtype = "f64") {
   outcomes
 }
 
-# Runs `code` with all programs compiled as `kind` says, "long" or "short" (R/trace-text.R).
+# Runs `code` with all programs compiled as `kind` says, "long" or "short" (R/trace-kind.R).
 compiled_as <- function(kind, code) {
   set <- function(least) utils::assignInNamespace("least_long", least, "xlaffi")
   least <- utils::getFromNamespace("least_long", "xlaffi")

@@ -46,6 +46,9 @@ pub enum ProgramKind {
     Exact,
     /// Many operations on a few elements each: what the compiler could save takes longer to find.
     Scalars,
+    /// Long rows of such operations beside large arrays or loops of many turns: compiled without fusion, too, but
+    /// optimised. Fused, a row of a few thousand took all memory.
+    Rows,
     /// Operations on small arrays: kernels are written by what was XLA's own way before there were fusion emitters,
     /// which takes half the time, and compiled as one part. So are programs that say by their name that they are loops
     /// of small operations, whatever arrays there are beside.
@@ -165,6 +168,8 @@ impl ProgramKind {
             ProgramKind::Exact
         } else if code.starts_with(b"module @xlaffi_scalars {") {
             ProgramKind::Scalars
+        } else if code.starts_with(b"module @xlaffi_rows {") {
+            ProgramKind::Rows
         } else if is_for_one_cpu && code.starts_with(b"module @xlaffi_loops {") && !has_flags() {
             ProgramKind::Small
         } else if is_for_one_cpu && program.format() == ProgramFormat::Mlir && !has_flags() {
@@ -179,7 +184,7 @@ impl ProgramKind {
     pub(crate) fn without(self) -> Option<&'static str> {
         match self {
             ProgramKind::Exact => Some("algsimp,fusion"),
-            ProgramKind::Scalars => Some("fusion"),
+            ProgramKind::Scalars | ProgramKind::Rows => Some("fusion"),
             ProgramKind::Plain | ProgramKind::Small | ProgramKind::Moves => None,
         }
     }
@@ -268,6 +273,7 @@ mod tests {
     fn names() {
         assert_eq!(kind("module @xlaffi_exact {\n"), ProgramKind::Exact);
         assert_eq!(kind("module @xlaffi_scalars {\n"), ProgramKind::Scalars);
+        assert_eq!(kind("module @xlaffi_rows {\n"), ProgramKind::Rows);
         let loops = "module @xlaffi_loops {\n stablehlo.add_like : tensor<9999xf64>";
         assert_eq!(kind(loops), ProgramKind::Small);
         let elsewhere = Program::new(loops, ProgramFormat::Mlir);

@@ -173,6 +173,7 @@ mod tests {
         assert_eq!(bytes(ProgramKind::Exact), exact);
         let scalars = b":\"\n\x16xla_disable_hlo_passes\x12\x08\n\x06fusion";
         assert_eq!(bytes(ProgramKind::Scalars), [&scalars[..], level].concat());
+        assert_eq!(bytes(ProgramKind::Rows), scalars);
         let short = b":!\n\x1bxla_cpu_use_fusion_emitters\x12\x02\x10\x00\
             :*\n$xla_cpu_parallel_codegen_split_count\x12\x02\x18\x01";
         assert_eq!(bytes(ProgramKind::Small), short);

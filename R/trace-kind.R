@@ -1,0 +1,126 @@
+# What kind of program a text is, which says how it is compiled. Of many small computations, such as a loop of R's over
+# scalars that was written out, XLA's compiler fuses each result with all that it is computed from, again in each of its
+# users: that takes time which grows with the third power of the length of such a row, or faster. A module of nothing
+# else has a name of its own, by which the compiler is told not to fuse; see src/rust/crates/pjrt/src/kind.rs, where
+# the measurements are. (Functions in the text that the compiler is told to leave apart are quicker still to compile,
+# but XLA ends the process where one of their arguments turns out to be a constant.)
+
+# Regions with fewer nodes, or with no row of so many, are compiled as all programs are. Values and gradients of single
+# densities have 500 to 1,800 nodes and rows of 75 to 130; fused they compile in half the time and run in less.
+least_long <- 512L
+least_row <- 192L
+
+# Regions of so many times as many small nodes are compiled without fusion whatever else there is, such as large arrays
+# or loops of many turns, but with LLVM's optimisation. The gradient of a Kalman filter with 1,850 nodes takes 1 s to
+# compile instead of 5, and in a loop a turn takes 2 us instead of 6; with 3,700 nodes it takes 2 s instead of 48, with
+# 14,700 nodes 14 s instead of more memory than there is.
+times_long <- 2L
+
+# Elements of large arrays for which that is worth while: unfused they take two to six times as long at each run. Where
+# there are more small nodes, so much more elements as compiling takes longer.
+most_large <- 2^22
+
+# Arrays of up to so many elements are small: nothing is gained by threads or by fused loops over them.
+most_small <- 1024
+
+# Elements of a matrix by which vectors are multiplied without LLVM's optimisation: with 300 rows and columns a product
+# takes 12 us instead of 8 and 5 ms to compile instead of 15, with 700 it takes 65 to 150 us instead of 45.
+most_of_matrix <- 2^17
+
+# Turns of a loop in a program of small nodes
+most_turns <- 64
+
+# Kinds of nodes at which XLA's optimiser has nothing to gain where their results are small
+quick_kinds <- c(
+  elementwise, "real", "imag", "abs", "complex", "convert", "bitcast_convert", "reshape", "broadcast_in_dim",
+  "transpose", "concatenate", "dynamic_slice", "dynamic_update_slice", "pad", "slice", "constant", "iota", "reverse",
+  "compare", "select"
+)
+
+# dtypes of which XLA compiles a single operation without fusion. Of the others (jaxlib 0.10.2) it takes a transposed
+# array's elements in the order that they had before.
+single_dtypes <- c("pred", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
+
+# Collects, while a program is written, whether a region of it is `long`, or even `longer`, and all of it is `small`;
+# the `size` of the longest region and the elements of `large` arrays; and whether all operations may be `single` ones.
+new_kind <- function() {
+  kind <- new.env(parent = emptyenv())
+  kind$long <- FALSE
+  kind$longer <- FALSE
+  kind$small <- TRUE
+  kind$single <- TRUE
+  kind$size <- 0
+  kind$large <- 0
+  kind
+}
+
+note_kind <- function(kind, nodes) {
+  small <- vapply(nodes, is_small_node, NA)
+  weights <- small * vapply(nodes, compile_weight, 0)
+  size <- sum(weights)
+  if (size >= least_long) {
+    row <- longest_row(nodes, weights)
+    kind$long <- kind$long || row >= least_row
+    kind$longer <- kind$longer || size >= times_long * least_long && row >= times_long * least_row
+    kind$size <- max(kind$size, size)
+  }
+  kind$large <- kind$large + sum(vapply(nodes[!small], node_elements, 0))
+  kind$small <- kind$small && all(small)
+  kind$single <- kind$single && all(vapply(nodes, is_single_node, NA))
+}
+
+node_elements <- function(node) sum(vapply(node$types, function(type) prod(type@shape), 0))
+
+# What has one dimension has no elements to be taken in another order.
+is_single_node <- function(node) {
+  all(vapply(node$types, function(type) type@dtype %in% single_dtypes || length(type@shape) < 2L, NA))
+}
+
+is_small <- function(type) prod(type@shape) <= most_small && type@dtype %in% single_dtypes
+
+all_small <- function(types) all(vapply(types, is_small, NA))
+
+# Loops take as long as they take, but for those of a few turns, such as the one over the rows of a Hessian. Random
+# numbers, which stand behind a barrier, are those of JAX to the last bit.
+is_small_node <- function(node) {
+  node$op == "constant" || all_small(node$types) && switch(node$op,
+    "while" = , optimization_barrier = FALSE,
+    scan = !node$params$counted && node$params$turns <= most_turns,
+    dot_general = all(vapply(node$inputs, function(x) prod(x@shape) <= most_of_matrix, NA)),
+    node$op %in% quick_kinds || all_small(node$inputs)
+  )
+}
+
+# How many nodes there are in the longest row, in which each is computed from the one before it. What is wide instead,
+# as a loop over elements that do not depend on one another, XLA fuses and compiles in less time than the single nodes.
+longest_row <- function(nodes, weights) {
+  ids <- node_ids(nodes)
+  before <- min(ids) - 1
+  row <- numeric(max(ids) - before)
+  for (i in seq_along(nodes)) {
+    longest <- 0
+    for (value in nodes[[i]]$inputs) {
+      at <- resolved(value)@node$id - before
+      if (at > 0) longest <- max(longest, row[[at]])
+    }
+    row[[ids[[i]] - before]] <- longest + weights[[i]]
+  }
+  max(row)
+}
+
+# As how many nodes one counts. The product of a matrix and a vector is a kernel of its own, with unrolled loops.
+compile_weight <- function(node) {
+  if (node$op == "dot_general" && !all_small(node$inputs)) 8 else 1
+}
+
+module_name <- function(kind) {
+  if (is.null(kind)) {
+    "@main"
+  } else if (kind$long && kind$small) {
+    "@xlaffi_scalars"
+  } else if (kind$longer && kind$single && kind$large <= most_large * (kind$size / (times_long * least_long))^3) {
+    "@xlaffi_rows"
+  } else {
+    "@main"
+  }
+}
