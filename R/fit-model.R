@@ -2,7 +2,7 @@
 #'
 #' `xla_fit(objective)` looks for the minimum of an [objective][xla_objective], minus the logarithm of a likelihood, and
 #' gives a fitted model with R's functions for such: `summary()`, `coef()`, `vcov()`, `logLik()`, `confint()`,
-#' `predict()`, `simulate()`, `residuals()`.
+#' `predict()`, `simulate()`, `residuals()`, `anova()`.
 #'
 #' @details
 #' The search is that of [stats::nlminb()] with the exact gradient. Where it ends at a point from which the likelihood
@@ -22,8 +22,8 @@
 #' Where the objective has `constraints`, `coef()`, `summary()`, `vcov()`, `confint()` and `profile()` are of the
 #' parameters as `f` has them, with standard errors by the delta method: `summary()` has no tests of those, as 0 is none
 #' of their values, and intervals keep to the constraint. What is made of several numbers, as a simplex is, has Wald
-#' intervals from its standard error, and no profile. `start`, `lower`, `upper` and `$par` are numbers without
-#' constraints; `objective$unlist()` makes them.
+#' intervals from its standard error, and no profile: `NA` and a warning where all are asked for. `start`, `lower`,
+#' `upper` and `$par` are numbers without constraints; `objective$unlist()` makes them.
 #'
 #' `predict()` without `g` gives all parameters in the form of the template, the random effects at their optimum; with
 #' it, what `g(par, ...)` gives, a function of [values][xlaffi_value] as `f` is, whose further arguments are those of
@@ -54,7 +54,7 @@
 #' * `predict()`: numbers in the form of the result of `g`; with `se.fit`, a list of `fit` and `se.fit`, both so.
 #' * `profile()`: a data frame with `parameter`, `value`, `zeta` (the square root of twice what the
 #'   logarithm of the likelihood lost, with the sign of the side), and the other parameters at their maximum.
-#' @seealso [xla_objective()], [simulate.xlaffi_fit()].
+#' @seealso [xla_objective()], [simulate.xlaffi_fit()], [anova.xlaffi_fit()].
 #' @examplesIf plugins_downloaded()
 #' # Counts with a rate for each group, which are normal on the logarithm's scale
 #' groups <- rep(1:8, each = 4)

@@ -13,7 +13,11 @@ confint.xlaffi_fit <- function(object, parm, level = 0.95, method = c("Wald", "p
   ends <- if (method == "Wald") {
     wald_ends(object, chosen, stats::qnorm(tails))
   } else {
+    without <- if (missing(parm)) without_profile(object)
     t(vapply(chosen, function(which) {
+      if (which %in% without) {
+        return(c(NA_real_, NA_real_))
+      }
       profile <- profile_of(object, own_place(object, which))
       ends <- vapply(c(-1, 1), function(side) profile_end(profile, side, stats::qnorm(tails[[2L]])), 0)
       found <- sort(coefficient_at(object, which, ends))
@@ -49,6 +53,18 @@ own_place <- function(fit, chosen, call = rlang::caller_env()) {
     )
   }
   at
+}
+
+# Which coefficients have no profile where all are asked for, of which a warning tells
+without_profile <- function(fit) {
+  without <- which(is.na(coefficient_places(fit)))
+  if (length(without)) {
+    warning(sprintf(
+      "xla_fit: no profile of %s: each is made of several numbers",
+      toString(names(stats::coef(fit))[without], width = 200)
+    ), call. = FALSE)
+  }
+  without
 }
 
 chosen_parameters <- function(fit, parm, name, call = rlang::caller_env()) {
@@ -174,7 +190,9 @@ profile.xlaffi_fit <- function(fitted, which = NULL, points = 8L, ...) {
   }
   # As far as the interval of 99 %
   depth <- stats::qnorm(0.995)
-  curves <- lapply(chosen_parameters(fitted, which, "which"), function(chosen) {
+  chosen <- chosen_parameters(fitted, which, "which")
+  if (is.null(which)) chosen <- setdiff(chosen, without_profile(fitted))
+  curves <- lapply(chosen, function(chosen) {
     profile <- profile_of(fitted, own_place(fitted, chosen))
     values <- profile$estimate + profile$scale * depth * seq(-1, 1, length.out = 2L * as.integer(points) + 1L)
     values <- unique(pmin(pmax(values, profile$lower), profile$upper))

@@ -20,6 +20,29 @@ test_that("a fit without random effects is that of glm()", {
   expect_equal(c(logLik(fit)), c(logLik(known)))
   expect_equal(c(stats::AIC(fit), stats::BIC(fit)), c(stats::AIC(known), stats::BIC(known)))
   expect_equal(unname(summary(fit)$coefficients), unname(summary(known)$coefficients), tolerance = 1e-6)
+  # Beside the fit without a slope
+  one_rate <- function(a, y) -sum(dpois(y, exp(a), log = TRUE))
+  flat <- xla_fit(xla_objective(one_rate, c(a = 0), counts), nobs = 20)
+  flat_known <- stats::update(known, . ~ 1)
+  table <- stats::anova(fit, flat = flat)
+  expected <- stats::anova(flat_known, known, test = "LRT")
+  expect_equal(table$Chisq, expected$Deviance, tolerance = 1e-6)
+  expect_equal(table[["Pr(>Chisq)"]], expected[["Pr(>Chi)"]], tolerance = 1e-5)
+  expect_equal(table$npar, c(1, 2))
+  expect_equal(table$BIC, c(stats::BIC(flat_known), stats::BIC(known)))
+  expect_identical(row.names(table), c("flat", "fit"))
+  expect_snapshot(print(table, digits = 4))
+  unknown <- xla_fit(model)
+  expect_null(stats::anova(unknown, flat)$BIC)
+  expect_snapshot(error = TRUE, {
+    stats::anova(fit)
+    stats::anova(fit, known)
+    stats::anova(fit, xla_fit(model, nobs = 19))
+  })
+  worse <- fit
+  worse$value <- flat$value + 1
+  expect_warning(table <- stats::anova(flat, worse), "`worse` has more parameters than `flat` and a lower likelihood")
+  expect_true(is.na(table[["Pr(>Chisq)"]][[2L]]))
   wald <- confint(fit, "b", level = 0.9)
   expect_equal(c(wald), coef(fit)[["b"]] + sqrt(vcov(fit)[2, 2]) * stats::qnorm(c(0.05, 0.95)))
   # Along the profile the other parameter is at its optimum.
