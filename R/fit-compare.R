@@ -9,13 +9,14 @@
 #' Twice the difference of two log-likelihoods has, for many observations, the chi-squared distribution with as many
 #' degrees of freedom as there are parameters more, if the smaller model is the larger one with some parameters given,
 #' and these lie inside of where they may be. Where a variance is 0 in the smaller model it lies at the edge, and the
-#' probability is too large. Whether models are nested, and their data equal, is not looked at: fits that were told
-#' different numbers of observations are an error, and there is a warning where the larger model has the lower likelihood.
+#' probability is too large. Whether models are nested, and their data equal, is not looked at. Fits that were told
+#' different numbers of observations are an error, and there is a warning where the larger model has the lower
+#' likelihood.
 #'
 #' @param object A fit of [xla_fit()].
 #' @param ... Others. Arguments' names are shown in place of what is written for them.
-#' @return A data frame of class `anova` with a row for each fit: the number of parameters `npar`, `AIC`, `BIC` where all
-#'   numbers of observations are known, `logLik`, `Chisq` (twice the difference to the row before), `Df` and
+#' @return A data frame of class `anova` with a row for each fit: the number of parameters `npar`, `AIC`, `BIC` where
+#'   all numbers of observations are known, `logLik`, `Chisq` (twice the difference to the row before), `Df` and
 #'   `Pr(>Chisq)`, which is `NA` where a fit has no more parameters than the one before.
 #' @seealso [xla_fit()].
 #' @examplesIf plugins_downloaded()

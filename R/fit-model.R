@@ -70,7 +70,7 @@
 #' )
 #' fit <- xla_fit(model, nobs = length(counts))
 #' summary(fit)
-#' confint(fit, method = "profile")
+#' confint(fit, "mu", method = "profile")
 #'
 #' # Random effects, and rates, with standard errors
 #' predict(fit, se.fit = TRUE)$se.fit$u

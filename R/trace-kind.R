@@ -2,8 +2,7 @@
 # scalars that was written out, XLA's compiler fuses each result with all that it is computed from, again in each of its
 # users: that takes time which grows with the third power of the length of such a row, or faster. A module of nothing
 # else has a name of its own, by which the compiler is told not to fuse; see src/rust/crates/pjrt/src/kind.rs, where
-# the measurements are. (Functions in the text that the compiler is told to leave apart are quicker still to compile,
-# but XLA ends the process where one of their arguments turns out to be a constant.)
+# the measurements are. Where it is longer it is in parts, too (trace-parts.R).
 
 # Regions with fewer nodes, or with no row of so many, are compiled as all programs are. Values and gradients of single
 # densities have 500 to 1,800 nodes and rows of 75 to 130; fused they compile in half the time and run in less.
@@ -12,8 +11,8 @@ least_row <- 192L
 
 # Regions of so many times as many small nodes are compiled without fusion whatever else there is, such as large arrays
 # or loops of many turns, but with LLVM's optimisation. The gradient of a Kalman filter with 1,850 nodes takes 1 s to
-# compile instead of 5, and in a loop a turn takes 2 us instead of 6; with 3,700 nodes it takes 2 s instead of 48, with
-# 14,700 nodes 14 s instead of more memory than there is.
+# compile instead of 5, and in a loop a turn takes 2 us instead of 6; with 3,700 nodes it takes 1 s instead of 50, with
+# 14,700 nodes 5 s instead of more memory than there is.
 times_long <- 2L
 
 # Elements of large arrays for which that is worth while: unfused they take two to six times as long at each run. Where
@@ -51,29 +50,42 @@ new_kind <- function() {
   kind$single <- TRUE
   kind$size <- 0
   kind$large <- 0
+  kind$types <- new_types()
+  kind$functions <- list()
   kind
 }
 
+# Whether this region is a longer one
 note_kind <- function(kind, nodes) {
   small <- vapply(nodes, is_small_node, NA)
   weights <- small * vapply(nodes, compile_weight, 0)
   size <- sum(weights)
+  longer <- FALSE
   if (size >= least_long) {
     row <- longest_row(nodes, weights)
     kind$long <- kind$long || row >= least_row
-    kind$longer <- kind$longer || size >= times_long * least_long && row >= times_long * least_row
+    longer <- size >= times_long * least_long && row >= times_long * least_row
+    kind$longer <- kind$longer || longer
     kind$size <- max(kind$size, size)
   }
   kind$large <- kind$large + sum(vapply(nodes[!small], node_elements, 0))
   kind$small <- kind$small && all(small)
   kind$single <- kind$single && all(vapply(nodes, is_single_node, NA))
+  longer
 }
 
 node_elements <- function(node) sum(vapply(node$types, function(type) prod(type@shape), 0))
 
-# What has one dimension has no elements to be taken in another order.
+# Not where elements of another dtype may change their places: what has one dimension has them in one order.
 is_single_node <- function(node) {
-  all(vapply(node$types, function(type) type@dtype %in% single_dtypes || length(type@shape) < 2L, NA))
+  keeps_places <- switch(node$op,
+    transpose = FALSE,
+    broadcast_in_dim = !is.unsorted(node$params$axes),
+    "while" = , scan = , optimization_barrier = , reduce_add = TRUE,
+    node$op %in% quick_kinds
+  )
+  is_single <- function(type) keeps_places || type@dtype %in% single_dtypes || length(type@shape) < 2L
+  all(vapply(c(node$types, lapply(node$inputs, type_of)), is_single, NA))
 }
 
 is_small <- function(type) prod(type@shape) <= most_small && type@dtype %in% single_dtypes

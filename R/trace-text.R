@@ -37,6 +37,7 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
     body,
     if (length(types)) sprintf("    return %s : %s", toString(results), toString(types)) else "    return",
     "  }",
+    unlist(kind$functions),
     "}"
   )
   list(text = paste0(paste(lines, collapse = "\n"), "\n"), constants = constants)
@@ -62,6 +63,7 @@ sharding_attributes <- function(specs) {
 name_parameters <- function(scope, params, names) {
   for (i in seq_along(params)) {
     set_of_node(scope$names, params[[i]]@node, names[[i]])
+    note_types(scope, names[[i]], params[[i]]@node$types)
   }
 }
 
@@ -71,8 +73,8 @@ region_lines <- function(scope, region, given = list()) {
   nodes <- written_nodes(region, given)
   note_updates(nodes)
   nodes <- without_joined(nodes, region$results)
-  if (!is.null(scope$kind)) {
-    note_kind(scope$kind, nodes)
+  if (!is.null(scope$kind) && note_kind(scope$kind, nodes) && may_be_parts(nodes, region)) {
+    return(lines_in_parts(scope, nodes, region, least_long))
   }
   unlist(lapply(nodes, node_lines, scope = scope))
 }
@@ -121,6 +123,7 @@ node_lines <- function(scope, node) {
       utils::sethash(scope$written, key, text$names)
     }
     set_of_node(scope$names, node, text$names)
+    note_types(scope, text$names, node$types)
     return(text$lines)
   }
   count <- length(node$types)
@@ -136,6 +139,7 @@ node_lines <- function(scope, node) {
   name <- fresh_name(scope)
   names <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
   set_of_node(scope$names, node, names)
+  note_types(scope, names, node$types)
   if (!is.null(key)) {
     utils::sethash(scope$written, key, names)
   }

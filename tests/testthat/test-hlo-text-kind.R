@@ -78,13 +78,16 @@ test_that("the name of the module says how a program is compiled", {
   expect_identical(kind(function(x, n) chain(x) + sum(n), 1, as.double(1:5000)), "module @xlaffi_rows")
   expect_identical(kind(function(x) hlo_while(function(x) x > 0, short, x), 1), "module @main")
   expect_identical(kind(function(x) hlo_while(function(x) x > 0, chain, x), 1), "module @xlaffi_rows")
-  # Not where the large arrays count more, and not for matrices of dtypes that XLA has not without fusion
+  # Not where the large arrays count more, and not for transposed matrices of dtypes that XLA has not without fusion
   beside <- function(n) function(x) sum(hlo_iota("f64", n)) * chain(x)
   expect_identical(kind(beside(5000L), 1), "module @xlaffi_rows")
   expect_identical(kind(beside(1e9), 1), "module @main")
-  complex <- function(n) function(x) Re(sum(hlo_convert(hlo_iota("f64", n), "c128"))) + chain(x)
-  expect_identical(kind(complex(5000L), 1), "module @xlaffi_rows")
-  expect_identical(kind(complex(c(50L, 100L)), 1), "module @main")
+  complex <- function(n, change) function(x) Re(sum(change(hlo_convert(hlo_iota("f64", n), "c128")))) + chain(x)
+  expect_identical(kind(complex(5000L, identity), 1), "module @xlaffi_rows")
+  expect_identical(kind(complex(c(50L, 100L), identity), 1), "module @xlaffi_rows")
+  expect_identical(kind(complex(c(50L, 100L), t), 1), "module @main")
+  random <- function(x) chain(x) + sum(hlo_rnorm(hlo_key(1L), c(5L, 6L)))
+  expect_identical(kind(random, 1), "module @xlaffi_rows")
   expect_identical(kind(function(x) sin(x) * 0.5, 1), "module @main")
   turns <- function(n) function(x) hlo_scan(function(x) list(chain(x), NULL), x, length = n)$carry
   expect_identical(kind(turns(64L), 1), "module @xlaffi_scalars")

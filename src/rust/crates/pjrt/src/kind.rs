@@ -17,7 +17,9 @@ use programs::counted;
 /// | `xla_cpu_use_fusion_emitters=false` | 2.5 | 11.0 | 4.7 |
 ///
 /// Functions of 256 operations that XLA compiles as one piece of machine code each (`xla_cpu_small_call`) take half of
-/// that, but XLA ends the process where an argument of such a function turns out to be a constant. Without `fusion`
+/// that, but XLA ends the process where an argument of such a function turns out to be a constant. Functions that are
+/// only left where they are, without `call-inliner`, are steps as others; XLA looks at each pair of steps of one function,
+/// so a program of 6,200 operations takes 1.7 s in functions of 512 for 9 s in one. Without `fusion`
 /// another way to emit kernels than XLA's own takes transposed elements in a wrong order, so the two do not go
 /// together.
 ///
@@ -180,11 +182,11 @@ impl ProgramKind {
     }
 
     /// The passes over XLA's own representation that are left out. Without `fusion` each operation is a kernel of its
-    /// own, whose result is rounded.
+    /// own, whose result is rounded; without `call-inliner` functions of long programs are compiled by themselves.
     pub(crate) fn without(self) -> Option<&'static str> {
         match self {
             ProgramKind::Exact => Some("algsimp,fusion"),
-            ProgramKind::Scalars | ProgramKind::Rows => Some("fusion"),
+            ProgramKind::Scalars | ProgramKind::Rows => Some("fusion,call-inliner"),
             ProgramKind::Plain | ProgramKind::Small | ProgramKind::Moves => None,
         }
     }

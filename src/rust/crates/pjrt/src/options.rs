@@ -171,7 +171,7 @@ mod tests {
         let level = b":$\n\x1exla_backend_optimization_level\x12\x02\x18\x00";
         let exact = b":*\n\x16xla_disable_hlo_passes\x12\x10\n\x0ealgsimp,fusion";
         assert_eq!(bytes(ProgramKind::Exact), exact);
-        let scalars = b":\"\n\x16xla_disable_hlo_passes\x12\x08\n\x06fusion";
+        let scalars = b":/\n\x16xla_disable_hlo_passes\x12\x15\n\x13fusion,call-inliner";
         assert_eq!(bytes(ProgramKind::Scalars), [&scalars[..], level].concat());
         assert_eq!(bytes(ProgramKind::Rows), scalars);
         let short = b":!\n\x1bxla_cpu_use_fusion_emitters\x12\x02\x10\x00\
