@@ -66,7 +66,8 @@
 #' is no compiler any more. It is found by the source, flags, libraries, the compiler, variables such as `CPATH`, and,
 #' with `native`, the processor; and it is used as long as all files that the compiler read are as they were. Code whose
 #' inputs cannot be known (`__TIME__`, `.incbin` with a name in pieces, crates in folders with a `build.rs`) is compiled
-#' each time. Making an op again leaves others as they are: a program runs the body that it was compiled with.
+#' each time. Making an op again leaves others as they are: a program runs the body that it was compiled with. An op
+#' itself cannot be saved or sent to another process: a script makes it in each session, from the cache.
 #'
 #' What the compiler warns of in your lines is shown when they are compiled, as a message of class
 #' `xlaffi_message_compiler`, and not where they come from the cache; `flags = "-Wall"` asks C and C++ compilers for

@@ -11,7 +11,7 @@ least_row <- 192L
 
 # Regions of so many times as many small nodes are compiled without fusion whatever else there is, such as large arrays
 # or loops of many turns, but with LLVM's optimisation. The gradient of a Kalman filter with 1,850 nodes takes 1 s to
-# compile instead of 5, and in a loop a turn takes 2 us instead of 6; with 3,700 nodes it takes 1 s instead of 50, with
+# compile instead of 5; with 3,700 nodes it takes 1 s instead of 50, with
 # 14,700 nodes 5 s instead of more memory than there is.
 times_long <- 2L
 
@@ -25,6 +25,10 @@ most_small <- 1024
 # Elements of a matrix by which vectors are multiplied without LLVM's optimisation: with 300 rows and columns a product
 # takes 12 us instead of 8 and 5 ms to compile instead of 15, with 700 it takes 65 to 150 us instead of 45.
 most_of_matrix <- 2^17
+
+# Nodes of a loop's body in such programs. XLA writes all that small loops compute as one piece of code, in which each
+# node that is not fused is a loop: with some thousands LLVM takes minutes.
+most_inner <- 256L
 
 # Turns of a loop in a program of small nodes
 most_turns <- 64
@@ -41,7 +45,8 @@ quick_kinds <- c(
 single_dtypes <- c("pred", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
 
 # Collects, while a program is written, whether a region of it is `long`, or even `longer`, and all of it is `small`;
-# the `size` of the longest region and the elements of `large` arrays; and whether all operations may be `single` ones.
+# the `size` of the longest region, the nodes of the longest `inner` one and the elements of `large` arrays; and whether
+# all operations may be `single` ones.
 new_kind <- function() {
   kind <- new.env(parent = emptyenv())
   kind$long <- FALSE
@@ -49,14 +54,15 @@ new_kind <- function() {
   kind$small <- TRUE
   kind$single <- TRUE
   kind$size <- 0
+  kind$inner <- 0L
   kind$large <- 0
   kind$types <- new_types()
   kind$functions <- list()
   kind
 }
 
-# Whether this region is a longer one
-note_kind <- function(kind, nodes) {
+# Whether this region is a longer one, which only the outermost one is
+note_kind <- function(kind, nodes, is_outermost) {
   small <- vapply(nodes, is_small_node, NA)
   weights <- small * vapply(nodes, compile_weight, 0)
   size <- sum(weights)
@@ -64,10 +70,11 @@ note_kind <- function(kind, nodes) {
   if (size >= least_long) {
     row <- longest_row(nodes, weights)
     kind$long <- kind$long || row >= least_row
-    longer <- size >= times_long * least_long && row >= times_long * least_row
+    longer <- is_outermost && size >= times_long * least_long && row >= times_long * least_row
     kind$longer <- kind$longer || longer
     kind$size <- max(kind$size, size)
   }
+  if (!is_outermost) kind$inner <- max(kind$inner, length(nodes))
   kind$large <- kind$large + sum(vapply(nodes[!small], node_elements, 0))
   kind$small <- kind$small && all(small)
   kind$single <- kind$single && all(vapply(nodes, is_single_node, NA))
@@ -130,9 +137,12 @@ module_name <- function(kind) {
     "@main"
   } else if (kind$long && kind$small) {
     "@xlaffi_scalars"
-  } else if (kind$longer && kind$single && kind$large <= most_large * (kind$size / (times_long * least_long))^3) {
+  } else if (kind$longer && kind$single && kind$inner <= most_inner && kind$large <= large_beside(kind$size)) {
     "@xlaffi_rows"
   } else {
     "@main"
   }
 }
+
+# Elements of large arrays that may stand beside so many small nodes
+large_beside <- function(size) most_large * (size / (times_long * least_long))^3

@@ -13,6 +13,7 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
   scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, kind = kind)
   params <- c(region$params, given)
   arguments <- sprintf("%%arg%d", seq_along(params) - 1L)
+  scope$is_outermost <- TRUE
   scope$arguments <- node_ids(nodes_of(params))
   name_parameters(scope, params, arguments)
   body <- region_lines(scope, region, given)
@@ -73,7 +74,9 @@ region_lines <- function(scope, region, given = list()) {
   nodes <- written_nodes(region, given)
   note_updates(nodes)
   nodes <- without_joined(nodes, region$results)
-  if (!is.null(scope$kind) && note_kind(scope$kind, nodes) && may_be_parts(nodes, region)) {
+  is_outermost <- isTRUE(scope$is_outermost)
+  scope$is_outermost <- FALSE
+  if (!is.null(scope$kind) && note_kind(scope$kind, nodes, is_outermost) && may_be_parts(nodes, region)) {
     return(lines_in_parts(scope, nodes, region, least_long))
   }
   unlist(lapply(nodes, node_lines, scope = scope))

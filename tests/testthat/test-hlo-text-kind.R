@@ -76,8 +76,14 @@ test_that("the name of the module says how a program is compiled", {
   short <- function(x) sin(sin(sin(sin(x)))) * 0.5
   expect_identical(kind(function(x, n) short(x) + sum(n), 1, as.double(1:5000)), "module @main")
   expect_identical(kind(function(x, n) chain(x) + sum(n), 1, as.double(1:5000)), "module @xlaffi_rows")
-  expect_identical(kind(function(x) hlo_while(function(x) x > 0, short, x), 1), "module @main")
-  expect_identical(kind(function(x) hlo_while(function(x) x > 0, chain, x), 1), "module @xlaffi_rows")
+  going <- function(x) x > 0
+  expect_identical(kind(function(x) hlo_while(going, short, x), 1), "module @main")
+  expect_identical(kind(function(x) chain(hlo_while(going, short, x)), 1), "module @xlaffi_rows")
+  # Not where a loop's body is long
+  expect_identical(kind(function(x) hlo_while(going, chain, x), 1), "module @main")
+  assignInNamespace("most_inner", 8L, "xlaffi")
+  expect_identical(kind(function(x) chain(hlo_while(going, chain, x)), 1), "module @main")
+  assignInNamespace("most_inner", 256L, "xlaffi")
   # Not where the large arrays count more, and not for transposed matrices of dtypes that XLA has not without fusion
   beside <- function(n) function(x) sum(hlo_iota("f64", n)) * chain(x)
   expect_identical(kind(beside(5000L), 1), "module @xlaffi_rows")
@@ -91,13 +97,46 @@ test_that("the name of the module says how a program is compiled", {
   expect_identical(kind(function(x) sin(x) * 0.5, 1), "module @main")
   turns <- function(n) function(x) hlo_scan(function(x) list(chain(x), NULL), x, length = n)$carry
   expect_identical(kind(turns(64L), 1), "module @xlaffi_scalars")
-  expect_identical(kind(turns(65L), 1), "module @xlaffi_rows")
+  expect_identical(kind(turns(65L), 1), "module @main")
+  expect_identical(kind(function(x) chain(turns(65L)(x)), 1), "module @xlaffi_rows")
   expect_identical(kind(xla_hessian(function(x) sum(chain(x))), c(1, 2)), "module @xlaffi_scalars")
   a <- matrix(0.01, 300, 300)
   product <- function(x) a %*% (a %*% x)
   expect_identical(kind(product, numeric(300)), "module @xlaffi_scalars")
   expect_identical(kind(function(a, x) a %*% (a %*% x), matrix(0, 400, 400), numeric(400)), "module @main")
   expect_identical(kind(function(x) a %*% (a %*% x), matrix(0, 300, 300)), "module @main")
+})
+
+test_that("long regions are functions, but those with effects", {
+  skip_without_plugin()
+  local_long()
+  y <- c(0.3, -0.2, 0.9, 0.1, -0.7)
+  # Several results of one operation, large constants and a loop's body are taken and given.
+  f <- function(show) {
+    function(x) {
+      sorted <- sort(x, index.return = TRUE)
+      large <- sin(1:600)
+      z <- sum(large) + sorted$ix[1]
+      for (i in 1:4) z <- sin(z) * sorted$x[i] + mean(cos(large * z))
+      if (show) hlo_custom_call("elsewhere", list(z), ffi_type("f64", 1L), has_side_effect = TRUE)
+      turn <- function(s, v) {
+        for (i in 1:5) s <- sin(s * v) + z / (1 + s * s)
+        list(s, s)
+      }
+      scanned <- hlo_scan(turn, z, x)
+      list(scanned$carry, scanned$ys, sorted$ix)
+    }
+  }
+  parts <- function(show) {
+    calls <- regmatches(text <- xla_program(f(show), y), gregexpr("func.call @part[0-9]+", text))[[1L]]
+    expect_identical(length(calls), lengths(regmatches(text, gregexpr("func.func private", text))))
+    length(calls)
+  }
+  expect_gt(parts(FALSE), 4)
+  expect_identical(parts(TRUE), 0L)
+  long <- xla_jit(f(FALSE))(y)
+  assignInNamespace("least_long", 1e6, "xlaffi")
+  expect_equal(long, xla_jit(f(FALSE))(y), tolerance = 1e-13)
 })
 
 test_that("what is wide, not deep, is compiled as all programs are", {
@@ -214,23 +253,4 @@ test_that("constants of long programs, small and large", {
   expect_equal(xla_jit(f)(x), f(x), tolerance = 1e-12)
   exported <- pjrt_execute(pjrt_compile(pjrt_program(xla_program(f, x))), pjrt_buffer(x, "f64"))
   expect_equal(lapply(exported, function(y) as.vector(as_array(y))), f(x), tolerance = 1e-12)
-})
-
-test_that("samplers are compiled as their densities ask for", {
-  skip_without_plugin()
-  skip_unless_all()
-  density <- function(q) {
-    s <- q[1]
-    for (i in 1:6) s <- tanh(s + q[2] / i)
-    -0.5 * sum(q^2) - s^2
-  }
-  program <- function() {
-    draws <- xla_sample(density, c(0.1, 0.2), draws = 5, warmup = 5, chains = 1, seed = 1)
-    expect_true(all(is.finite(as.matrix(draws))))
-    programs <- xla_cache()$program
-    sub(" [{].*", "", grep("sampler|xlaffi_loops|xlaffi_rows", programs, value = TRUE)[[1]])
-  }
-  expect_identical(program(), "module @xlaffi_loops")
-  local_long()
-  expect_identical(program(), "module @xlaffi_rows")
 })
