@@ -16,10 +16,9 @@ use programs::counted;
 /// | without `fusion` | 2.9 | 1.2 | 4.8 |
 /// | `xla_cpu_use_fusion_emitters=false` | 2.5 | 11.0 | 4.7 |
 ///
-/// Functions of 256 operations that XLA compiles as one piece of machine code each (`xla_cpu_small_call`) take half of
-/// that, but XLA ends the process where an argument of such a function turns out to be a constant. Functions that are
-/// only left where they are, without `call-inliner`, are steps as others; XLA looks at each pair of steps of one function,
-/// so a program of 6,200 operations takes 1.7 s in functions of 512 for 9 s in one. Without `fusion`
+/// Functions that XLA compiles as one piece of machine code (`xla_cpu_small_call`) take half of that, but XLA ends the
+/// process where an argument of one is a constant. Left where they are, without `call-inliner`, they do not; XLA looks
+/// at each pair of a function's steps, so 6,200 operations take 1.7 s in functions of 512 for 9 s in one. Without `fusion`
 /// another way to emit kernels than XLA's own takes transposed elements in a wrong order, so the two do not go
 /// together.
 ///
@@ -48,8 +47,7 @@ pub enum ProgramKind {
     Exact,
     /// Many operations on a few elements each: what the compiler could save takes longer to find.
     Scalars,
-    /// Long rows of such operations beside large arrays or loops of many turns: compiled without fusion, too, but
-    /// optimised. Fused, a row of a few thousand took all memory.
+    /// Long rows of them beside large arrays: optimised, but not fused, which took all memory for some thousand.
     Rows,
     /// Operations on small arrays: kernels are written by what was XLA's own way before there were fusion emitters,
     /// which takes half the time, and compiled as one part. So are programs that say by their name that they are loops
