@@ -190,7 +190,8 @@ autocovariances <- function(x) {
   spectrum <- 0
   for (k in seq_len(pairs)) spectrum <- spectrum + power[, k, ]
   back <- stats::mvfft(matrix(spectrum, padded), inverse = TRUE)
-  Re(back[seq_len(size), , drop = FALSE]) / (padded * size * chains)
+  # As integers the product ends at 2^31.
+  Re(back[seq_len(size), , drop = FALSE]) / (as.double(padded) * size * chains)
 }
 
 # Of the indicators of what is not above a quantile: a row for each

@@ -31,8 +31,8 @@ test_that("diagnostics of chains are those of the literature", {
   expect_identical(dim(columns(x[, , 0L, drop = FALSE])), c(0L, 13L))
   # A long autoregressive series has the known effective size.
   set.seed(3)
-  long <- array(replicate(4, stats::filter(stats::rnorm(2e4), 0.6, "recursive")), c(2e4, 4, 1))
-  expect_equal(columns(long, errors = FALSE)$ess_bulk, 8e4 * 0.4 / 1.6, tolerance = 0.05)
+  long <- array(replicate(4, stats::filter(stats::rnorm(3e4), 0.6, "recursive")), c(3e4, 4, 1))
+  expect_equal(columns(long, errors = FALSE)$ess_bulk, 12e4 * 0.4 / 1.6, tolerance = 0.05)
   energy <- cbind(sin(1:50), cumsum(cos(1:50)))
   expect_equal(xlaffi:::ebfmi(energy), apply(energy, 2, function(e) sum(diff(e)^2) / 50 / var(e)))
   expect_identical(xlaffi:::ebfmi(energy[1:2, ]), c(NA_real_, NA_real_))
