@@ -59,7 +59,7 @@ end_log_power <- function(x, p) {
 # `value` with the derivatives of f(...)
 with_derivatives_of <- function(f, value, ...) {
   op <- ffi_op(
-    function(value, ...) value + 0,
+    function(value, ...) value - 0,
     jvp = function(primals, results, tangents) {
       at <- evaluated(f, unname(primals)[-1L], named = FALSE)
       jvp_graph(at$outputs, at$roots, unname(tangents)[-1L])[[1L]]

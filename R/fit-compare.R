@@ -34,11 +34,12 @@ anova.xlaffi_fit <- function(object, ...) {
   given <- names(fits)
   if (!is.null(given)) shown[nzchar(given)] <- given[nzchar(given)]
   check_compared(fits, shown)
-  likelihoods <- lapply(fits, stats::logLik)
-  npar <- vapply(likelihoods, attr, 0, "df")
+  npar <- vapply(fits, function(fit) attr(stats::logLik(fit), "df"), 0)
   order <- order(npar)
-  value <- vapply(likelihoods, c, 0)[order]
   npar <- npar[order]
+  shown <- shown[order]
+  likelihoods <- lapply(fits[order], stats::logLik)
+  value <- vapply(likelihoods, c, 0)
   chisq <- c(NA, 2 * diff(value))
   df <- c(NA, diff(npar))
   fallen <- which(df > 0 & chisq < -1e-4)
@@ -46,17 +47,14 @@ anova.xlaffi_fit <- function(object, ...) {
     at <- fallen[[1L]]
     warning(sprintf(
       "anova: `%s` has more parameters than `%s` and a lower likelihood: not nested, or not at its optimum",
-      shown[order][[at]], shown[order][[at - 1L]]
+      shown[[at]], shown[[at - 1L]]
     ), call. = FALSE)
   }
   p <- ifelse(df > 0, stats::pchisq(pmax(chisq, 0), pmax(df, 1), lower.tail = FALSE), NA)
   p[fallen] <- NA
-  nobs <- unlist(lapply(fits, `[[`, "nobs"))
-  table <- data.frame(
-    npar = npar, AIC = -2 * value + 2 * npar, BIC = -2 * value + log(c(nobs, NA)[[1L]]) * npar, logLik = value,
-    Chisq = chisq, Df = df, `Pr(>Chisq)` = p, row.names = make.unique(shown[order]), check.names = FALSE
-  )
-  if (length(nobs) < length(fits)) table$BIC <- NULL
+  table <- data.frame(npar = npar, AIC = vapply(likelihoods, stats::AIC, 0), row.names = make.unique(shown))
+  if (all(lengths(lapply(fits, `[[`, "nobs")) > 0L)) table$BIC <- vapply(likelihoods, stats::BIC, 0)
+  table[c("logLik", "Chisq", "Df", "Pr(>Chisq)")] <- list(value, chisq, df, p)
   structure(table, heading = "Ratios of likelihoods", class = c("anova", "data.frame"))
 }
 

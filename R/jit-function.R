@@ -202,6 +202,7 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
     written <- written_program(traced$region, layout, platform(device), hidden, apart)
     constants <<- written$constants
     text <- if (isTRUE(exact)) exact_text(written$text, device) else written$text
+    # A kind that the program has of itself counts more.
     if (!is.null(module)) text <- sub("^module @main ", sprintf("module @%s ", module), text)
     compiled_program(text, device, name, types, layout$mesh)
   }

@@ -107,7 +107,7 @@ prod_of <- function(parts, na_rm, call) {
 with_zeros <- function(product, vanishes) {
   mended <- selected(vanishes & where_nan(product), filled(0, product), product)
   with_slope <- made_once("op product", function() {
-    ffi_op(function(value, product) value + 0,
+    ffi_op(function(value, product) value - 0,
       jvp = function(primals, results, tangents) tangents[[2L]], name = "product"
     )
   })

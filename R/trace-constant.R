@@ -49,9 +49,7 @@ constant_once_text <- function(node, operands, scope) {
     return(constant_text(node))
   }
   if (is_large_constant(node)) {
-    name <- large_name(scope$shared, node)
-    note_types(scope, name, node$types, first = TRUE)
-    return(list(lines = character(), names = name))
+    return(list(lines = character(), names = large_name(scope$shared, node)))
   }
   lines <- character()
   entry <- shared_constant(scope$block, node, function() {

@@ -11,8 +11,8 @@ least_row <- 192L
 
 # Regions of so many times as many small nodes are compiled without fusion whatever else there is, such as large arrays
 # or loops of many turns, but with LLVM's optimisation. The gradient of a Kalman filter with 1,850 nodes takes 1 s to
-# compile instead of 5; with 3,700 nodes it takes 1 s instead of 50, with
-# 14,700 nodes 5 s instead of more memory than there is.
+# compile instead of 5; with 3,700 nodes it takes 1 s instead of 50, with 14,700 nodes 5 s instead of more memory than
+# there is.
 times_long <- 2L
 
 # Elements of large arrays for which that is worth while: unfused they take two to six times as long at each run. Where
@@ -44,41 +44,40 @@ quick_kinds <- c(
 # array's elements in the order that they had before.
 single_dtypes <- c("pred", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
 
-# Collects, while a program is written, whether a region of it is `long`, or even `longer`, and all of it is `small`;
-# the `size` of the longest region, the nodes of the longest `inner` one and the elements of `large` arrays; and whether
-# all operations may be `single` ones.
+# Collects, while a program is written, whether a region of it is `long` and all of it is `small`. Of programs whose
+# outermost region is even `longer`, with so many small nodes (`size`), also how many nodes the longest `inner` region
+# has, how many elements are in `large` arrays, and whether all operations may be `single` ones.
 new_kind <- function() {
   kind <- new.env(parent = emptyenv())
   kind$long <- FALSE
-  kind$longer <- FALSE
   kind$small <- TRUE
-  kind$single <- TRUE
+  kind$longer <- FALSE
   kind$size <- 0
   kind$inner <- 0L
   kind$large <- 0
-  kind$types <- new_types()
-  kind$functions <- list()
+  kind$single <- TRUE
   kind
 }
 
-# Whether this region is a longer one, which only the outermost one is
+# The outermost region comes before those within it.
 note_kind <- function(kind, nodes, is_outermost) {
   small <- vapply(nodes, is_small_node, NA)
   weights <- small * vapply(nodes, compile_weight, 0)
   size <- sum(weights)
-  longer <- FALSE
+  kind$small <- kind$small && all(small)
   if (size >= least_long) {
     row <- longest_row(nodes, weights)
     kind$long <- kind$long || row >= least_row
-    longer <- is_outermost && size >= times_long * least_long && row >= times_long * least_row
-    kind$longer <- kind$longer || longer
-    kind$size <- max(kind$size, size)
+    if (is_outermost && size >= times_long * least_long && row >= times_long * least_row) {
+      kind$longer <- TRUE
+      kind$size <- size
+    }
   }
-  if (!is_outermost) kind$inner <- max(kind$inner, length(nodes))
-  kind$large <- kind$large + sum(vapply(nodes[!small], node_elements, 0))
-  kind$small <- kind$small && all(small)
-  kind$single <- kind$single && all(vapply(nodes, is_single_node, NA))
-  longer
+  if (kind$longer) {
+    if (!is_outermost) kind$inner <- max(kind$inner, length(nodes))
+    kind$large <- kind$large + sum(vapply(nodes[!small], node_elements, 0))
+    kind$single <- kind$single && all(vapply(nodes, is_single_node, NA))
+  }
 }
 
 node_elements <- function(node) sum(vapply(node$types, function(type) prod(type@shape), 0))
@@ -143,6 +142,9 @@ module_name <- function(kind) {
     "@main"
   }
 }
+
+# Whether the outermost region is written in parts, which have no use where XLA puts them in their callers' place
+is_in_parts <- function(kind) !is.null(kind) && kind$longer && module_name(kind) != "@main"
 
 # Elements of large arrays that may stand beside so many small nodes
 large_beside <- function(size) most_large * (size / (times_long * least_long))^3

@@ -13,12 +13,19 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
   scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, kind = kind)
   params <- c(region$params, given)
   arguments <- sprintf("%%arg%d", seq_along(params) - 1L)
-  scope$is_outermost <- TRUE
   scope$arguments <- node_ids(nodes_of(params))
   name_parameters(scope, params, arguments)
-  body <- region_lines(scope, region, given)
+  scope <- region_scope(scope)
+  nodes <- nodes_to_write(region, given)
+  if (!is.null(kind)) {
+    note_kind(kind, nodes, is_outermost = TRUE)
+  }
+  body <- lapply(nodes, node_lines, scope = scope)
   types <- vapply(region$results, mlir_type, "")
   results <- vapply(region$results, value_name, "", scope = scope)
+  parts <- if (is_in_parts(kind) && !length(region$effects) && !any(vapply(nodes, acts, NA))) {
+    parts_of_program(nodes, body, known_values(scope, nodes, params, arguments), results, scope$indent)
+  }
   constants <- if (hidden) scope$shared$entries
   constant_types <- lapply(constants, function(entry) entry$type)
   parameters <- sprintf(
@@ -35,10 +42,14 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
       paste0(types, sharding_attributes(layout$outputs), collapse = ", ")
     ),
     if (!hidden) large_lines(scope),
-    body,
-    if (length(types)) sprintf("    return %s : %s", toString(results), toString(types)) else "    return",
+    if (is.null(parts)) unlist(body) else parts$calls,
+    if (length(types)) {
+      sprintf("    return %s : %s", toString(if (is.null(parts)) results else parts$results), toString(types))
+    } else {
+      "    return"
+    },
     "  }",
-    unlist(kind$functions),
+    parts$functions,
     "}"
   )
   list(text = paste0(paste(lines, collapse = "\n"), "\n"), constants = constants)
@@ -64,22 +75,30 @@ sharding_attributes <- function(specs) {
 name_parameters <- function(scope, params, names) {
   for (i in seq_along(params)) {
     set_of_node(scope$names, params[[i]]@node, names[[i]])
-    note_types(scope, names[[i]], params[[i]]@node$types)
   }
 }
 
-region_lines <- function(scope, region, given = list()) {
-  scope$block <- new_constants()
-  scope$written <- utils::hashtab()
-  nodes <- written_nodes(region, given)
-  note_updates(nodes)
-  nodes <- without_joined(nodes, region$results)
-  is_outermost <- isTRUE(scope$is_outermost)
-  scope$is_outermost <- FALSE
-  if (!is.null(scope$kind) && note_kind(scope$kind, nodes, is_outermost) && may_be_parts(nodes, region)) {
-    return(lines_in_parts(scope, nodes, region, least_long))
+# Of a region within another one
+region_lines <- function(scope, region) {
+  scope <- region_scope(scope)
+  nodes <- nodes_to_write(region)
+  if (!is.null(scope$kind)) {
+    note_kind(scope$kind, nodes, is_outermost = FALSE)
   }
   unlist(lapply(nodes, node_lines, scope = scope))
+}
+
+# What a region names is seen in it alone.
+region_scope <- function(scope) {
+  scope$block <- new_constants()
+  scope$written <- utils::hashtab()
+  scope
+}
+
+nodes_to_write <- function(region, given = list()) {
+  nodes <- written_nodes(region, given)
+  note_updates(nodes)
+  without_joined(nodes, region$results)
 }
 
 # The nodes of a region that a program shows, without those that values are computed by which are `given`
@@ -126,7 +145,6 @@ node_lines <- function(scope, node) {
       utils::sethash(scope$written, key, text$names)
     }
     set_of_node(scope$names, node, text$names)
-    note_types(scope, text$names, node$types)
     return(text$lines)
   }
   count <- length(node$types)
@@ -142,7 +160,6 @@ node_lines <- function(scope, node) {
   name <- fresh_name(scope)
   names <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
   set_of_node(scope$names, node, names)
-  note_types(scope, names, node$types)
   if (!is.null(key)) {
     utils::sethash(scope$written, key, names)
   }

@@ -100,6 +100,8 @@ test_that("sums of integers that are too large are NA, and products with a zero 
   products <- xla_jit(function(x, y) list(prod(x), prod(rev(x)), prod(x[-1], 0), prod(x, y), prod(x[-1])))(zeros, Inf)
   expect_identical(as.vector(unlist(products)), c(0, 0, 0, NaN, Inf))
   expect_identical(as.vector(xla_grad(prod)(c(0, 2, 3))), c(6, 0, 0))
+  # A zero keeps its sign, also where XLA does not see that adding 0 changes nothing.
+  expect_no_match(xla_program(prod, c(-0, 1)), "stablehlo.add", fixed = TRUE)
 })
 
 test_that("norms of large and small matrices", {

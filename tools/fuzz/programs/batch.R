@@ -42,10 +42,11 @@ batch_outcomes <- function(codes, data, dtype = "f64") {
 
 # Runs `code` with all programs compiled as `kind` says, "long" or "short" (R/trace-kind.R).
 compiled_as <- function(kind, code) {
-  set <- function(least) utils::assignInNamespace("least_long", least, "xlaffi")
-  least <- utils::getFromNamespace("least_long", "xlaffi")
-  on.exit(set(least))
-  set(if (kind == "long") 1L else .Machine$integer.max)
+  bounds <- c("least_long", "least_row")
+  set <- function(values) Map(utils::assignInNamespace, bounds, values, "xlaffi")
+  on.exit(set(before))
+  before <- mget(bounds, asNamespace("xlaffi"))
+  set(if (kind == "long") list(1L, 1L) else list(.Machine$integer.max, before$least_row))
   force(code)
 }
 

@@ -44,6 +44,9 @@ tell_kinds <- function(kinds, say) {
 # Programs are short, and a batch of them is long: they are compiled as short ones are, and some batches as long ones.
 batch_kind <- function(batch) if (batch %% 8L == 5L) "long" else "short"
 
+# So many together of `size`: one program that cannot be compiled as a long one decides for all that are.
+together_of <- function(batch, size) if (batch_kind(batch) == "long") min(size, 5L) else size
+
 # Gives the number of kinds of findings.
 run_programs <- function(seconds, seed, most, say, first = 1L) {
   kinds <- list()
@@ -54,7 +57,7 @@ run_programs <- function(seconds, seed, most, say, first = 1L) {
       programs <- random_programs(min(large_batch_size, left), data, differences, large_grammar, large_weights)
     } else {
       data <- random_data()
-      together <- batch_size
+      together <- together_of(batch, batch_size)
       programs <- random_programs(min(batch_size, left), data, differences)
     }
     dtype <- if (batch %% 4L == 3L || batch %% 16L == 10L) "f32" else "f64"
@@ -128,7 +131,7 @@ run_functions <- function(seconds, seed, most, say, first = 1L, size = 45L) {
       codes <- random_functions(min(size, left), data)
     }
     second <- seq_along(codes) %% 3L == 1L
-    together <- if (is_large_batch(batch)) large_together else size
+    together <- if (is_large_batch(batch)) large_together else together_of(batch, size)
     problems <- compiled_as(batch_kind(batch), in_pieces(seq_along(codes), together, function(at) {
       slope_problems(codes[at], data, second[at])
     }))

@@ -18,8 +18,8 @@ use programs::counted;
 ///
 /// Functions that XLA compiles as one piece of machine code (`xla_cpu_small_call`) take half of that, but XLA ends the
 /// process where an argument of one is a constant. Left where they are, without `call-inliner`, they do not; XLA looks
-/// at each pair of a function's steps, so 6,200 operations take 1.7 s in functions of 512 for 9 s in one. Without `fusion`
-/// another way to emit kernels than XLA's own takes transposed elements in a wrong order, so the two do not go
+/// at each pair of a function's steps, so 6,200 operations take 1.7 s in functions of 512 for 9 s in one. Without
+/// `fusion` another way to emit kernels than XLA's own takes transposed elements in a wrong order, so the two do not go
 /// together.
 ///
 /// In milliseconds of CPU time, for programs of so many operations on four elements each (the same jaxlib; the sum is
