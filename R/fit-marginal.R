@@ -194,14 +194,12 @@ run_marginal <- function(self, program) {
 }
 
 warn_no_optimum <- function(self) {
-  shown <- if (is.null(self$names)) format(self$x) else sprintf("%s = %s", self$names, format(self$x))
-  if (length(shown) > 5L) shown <- c(shown[1:5], "...")
   about <- about_data(self)
   warning(sprintf(
     paste(
       "xla_objective: no optimum of the random effects was found, where the matrix of second derivatives is positive",
       "definite, at %s; the value is NaN%s"
-    ), toString(shown), if (is.null(about)) "" else paste0(". ", about)
+    ), shown_point(self), if (is.null(about)) "" else paste0(". ", about)
   ), call. = FALSE)
 }
 

@@ -42,6 +42,10 @@
 #' the random effects; each of them must matter, or an error names those that do not. Where no maximum is found, the
 #' value is NaN, with a warning. `random` is for one device of the CPU and for `dtype = "f64"`.
 #'
+#' Derivatives of densities with a nearly singular covariance matrix lose digits to rounding, those of its condition
+#' number squared. Where `he` finds that the second derivatives are not symmetric because of that, it warns. The way out
+#' is to write the effects as `t(chol(sigma)) %*% z`, with `z` standard normal.
+#'
 #' Constraints: `constraints = list(sd = xla_positive())` keeps a part of `par` to what it may be. The optimiser's
 #' vector then has the numbers without constraints that the part is made of, one less for a simplex, for example; `f`
 #' and `$relist()` have the part itself. The Jacobian is left out, as for maxima of likelihoods it has to be; `map` and

@@ -239,6 +239,7 @@ point_hessian <- function(self, x, call = rlang::caller_env()) {
     second <- run_point(self, paste0(self$mode, "_hessian"))
     self$hessian <- matrix(second, self$size, self$size, dimnames = if (!is.null(self$names)) rep(list(self$names), 2L))
     self$hessians <- self$hessians + 1L
+    warn_rounded(self)
   }
   check_finite_slope(self, self$hessian, "Hessian", call)
   self$hessian

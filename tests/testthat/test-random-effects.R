@@ -174,6 +174,25 @@ test_that("a point with a zero gradient is no optimum where the second derivativ
   expect_identical(value, NaN)
 })
 
+test_that("where rounding has left few digits of second derivatives, a warning says so", {
+  skip_without_plugin()
+  pair <- function(p, y, white = FALSE) {
+    sigma <- exp(p$s) * (diag(2) + (1 - exp(-p$gap)) * (1 - diag(2)))
+    if (white) {
+      -sum(dnorm(y, t(chol(sigma)) %*% p$u, log = TRUE)) - sum(dnorm(p$u, log = TRUE))
+    } else {
+      -sum(dnorm(y, p$u, log = TRUE)) - hlo_dmvnorm(p$u, 0, sigma, log = TRUE)
+    }
+  }
+  par <- list(s = 0, gap = 17, u = c(0, 0))
+  near <- xla_objective(pair, par, c(1, -2), random = "u")
+  expect_warning(near$he(near$par), "not symmetric (relative difference 0.3) at s = 0, gap = 17: rounding", fixed = TRUE)
+  expect_no_warning(far <- near$he(c(0, 2)))
+  white <- xla_objective(function(p, y) pair(p, y, TRUE), par, c(1, -2), random = "u")
+  expect_equal(white$he(c(0, 2)), far, tolerance = 1e-8)
+  expect_no_warning(white$he(white$par))
+})
+
 test_that("effects that share leaves with parameters and fixed numbers have the same density", {
   skip_without_plugin()
   # Of `u` the first two are one effect and the last is fixed.
