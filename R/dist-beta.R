@@ -6,7 +6,7 @@ overload_dbeta <- function(x, shape1, shape2, ncp = 0, log = FALSE) {
   check_no_ncp(ncp, "dbeta()", call)
   distribution("dbeta()", list(x = x, shape1 = shape1, shape2 = shape2), function(x, a, b) {
     density_of(log_beta_density(x, a, b), a >= 0 & b >= 0 & x == x, log, beta_ends(x, a, b))
-  }, call)
+  }, call, log)
 }
 
 beta_ends <- function(x, a, b) {

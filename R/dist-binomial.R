@@ -15,7 +15,7 @@ overload_dbinom <- function(x, size, prob, log = FALSE) {
       end_of(inside & prob == 1, 1 - prob, list(others, count), binomial_end)
     )
     density_of(of_counts(x, function(k) log_probability(k, n - k, prob, 1 - prob)), valid, log, ends)
-  }, call)
+  }, call, c(log, is_one(size)))
 }
 
 # Whether a number is known to be 1 while the program is written
@@ -43,7 +43,7 @@ overload_dmultinom <- function(x, size = NULL, prob, log = FALSE) {
     density <- lgamma(sum(count) + 1) + sum(count * log(hlo_select(none, 1, share)) - lgamma(count + 1))
     density <- if (log) density + sum(powers) else exp(density) * prod(powers)
     only_where(all(x >= 0 & prob >= 0 & finite(x) & finite(prob)) & sum(prob) > 0, density)
-  }, call)
+  }, call, log)
 }
 
 binomial_tail <- function(x, size, prob, lower, log) {

@@ -8,7 +8,7 @@ overload_dexp <- function(x, rate = 1, log = FALSE) {
     inside <- x >= 0
     density <- log(rate) - rate * hlo_select(inside, x, 0)
     density_of(hlo_select(inside, density, -Inf), rate >= 0 & rate < Inf & x == x, log)
-  }, call)
+  }, call, log)
 }
 
 overload_dunif <- function(x, min = 0, max = 1, log = FALSE) {
@@ -16,7 +16,7 @@ overload_dunif <- function(x, min = 0, max = 1, log = FALSE) {
   check_density(log, call)
   distribution("dunif()", list(x = x, min = min, max = max), function(x, min, max) {
     density_of(hlo_select(x >= min & x <= max, -log(max - min), -Inf), max > min & x == x, log)
-  }, call)
+  }, call, log)
 }
 
 overload_dcauchy <- function(x, location = 0, scale = 1, log = FALSE) {
@@ -25,7 +25,7 @@ overload_dcauchy <- function(x, location = 0, scale = 1, log = FALSE) {
   distribution("dcauchy()", list(x = x, location = location, scale = scale), function(x, location, scale) {
     z <- (x - location) / scale
     density_of(-(log(pi) + log(scale) + log1p(z * z)), scale > 0 & z == z, log)
-  }, call)
+  }, call, log)
 }
 
 overload_dlogis <- function(x, location = 0, scale = 1, log = FALSE) {
@@ -34,7 +34,7 @@ overload_dlogis <- function(x, location = 0, scale = 1, log = FALSE) {
   distribution("dlogis()", list(x = x, location = location, scale = scale), function(x, location, scale) {
     z <- abs((x - location) / scale)
     density_of(-(z + log(scale) + 2 * log1p(exp(-z))), scale > 0 & z == z, log)
-  }, call)
+  }, call, log)
 }
 
 overload_dweibull <- function(x, shape, scale = 1, log = FALSE) {
@@ -50,7 +50,7 @@ overload_dweibull <- function(x, shape, scale = 1, log = FALSE) {
     valid <- shape > 0 & scale > 0 & x == x
     end <- end_of(x == 0 & valid & finite(shape) & finite(scale), x, list(shape, scale), weibull_end)
     density_of(hlo_select(inside, density, ends), valid, log, list(end))
-  }, call)
+  }, call, log)
 }
 
 # Distribution functions.

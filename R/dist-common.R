@@ -1,12 +1,14 @@
 # The frame of R's functions of distributions: d, p and q with values among their arguments. All compute in f64: f32 is
 # converted, and the result rounded once.
 
-# `f` of the arguments as values of dtype f64 and one shape; its result in the arguments' dtype.
-distribution <- function(shown, arguments, f, call) {
+# `f` of the arguments as values of dtype f64 and one shape; its result in the arguments' dtype. `flags` are those of
+# which `f` makes something else; without them it is called each time (see trace-template.R).
+distribution <- function(shown, arguments, f, call, flags = NULL) {
   values <- special_values(arguments, shown, call)
   dtype <- values[[1L]]@dtype
-  values <- lapply(values, converted, "f64")
-  converted(do.call(f, unname(values)), dtype)
+  values <- lapply(unname(values), converted, "f64")
+  key <- if (!is.null(flags)) c(shown, names(arguments), flags)
+  converted(if (is.null(key)) do.call(f, values) else by_template(key, f, values), dtype)
 }
 
 # The density of its logarithm, NaN where an argument is NaN or no parameter of the distribution.
@@ -52,7 +54,7 @@ probability_overload <- function(shown, arguments, lower, log, call, f) {
     found <- f(...)
     probability <- with_ends(found$inner, found$before, found$behind, lower, log)
     only_where(found$valid, probability_at_ends(probability, found$ends, lower, log))
-  }, call)
+  }, call, c(lower, log))
 }
 
 # As distribution(): `f` of the values gives the quantile of probabilities inside (0, 1), where the support begins and

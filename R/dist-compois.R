@@ -21,7 +21,7 @@ hlo_dcompois <- function(x, mean, nu, lambda, log = FALSE) {
     total <- log(compois_sums(window, place, power, cbind(0, 0))[[1L]]) + window$largest
     density <- of_counts(x, function(k) power * log_poisson(k, exp(place)) - total)
     density_of(density, valid & known & window$known & x == x, log)
-  }, call)
+  }, call, log)
 }
 
 # Where the terms are, and the logarithm of the largest

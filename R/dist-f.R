@@ -8,7 +8,7 @@ overload_df <- function(x, df1, df2, ncp, log = FALSE) {
   }
   distribution("df()", list(x = x, df1 = df1, df2 = df2), function(x, m, n) {
     density_of(log_f_density(x, m, n), m > 0 & n > 0 & x == x, log, f_ends(x, m, n))
-  }, call)
+  }, call, log)
 }
 
 f_ends <- function(x, m, n) {

@@ -11,7 +11,7 @@ overload_dgamma <- function(x, shape, rate = 1, scale = 1 / rate, log = FALSE) {
     scale <- as_scale(by, given)
     valid <- shape >= 0 & scale > 0 & x == x
     density_of(log_gamma_density(x, shape, scale), valid, log, list(end_at_zero(x, shape, scale)))
-  }, call)
+  }, call, log)
 }
 
 # As one_given(), of `rate`, which has a default, and `scale`
@@ -49,7 +49,7 @@ overload_dchisq <- function(x, df, ncp = 0, log = FALSE) {
     shape <- 0.5 * df
     scale <- filled(2, x)
     density_of(log_gamma_density(x, shape, scale), df >= 0 & x == x, log, list(end_at_zero(x, shape, scale)))
-  }, call)
+  }, call, log)
 }
 
 gamma_tail <- function(x, shape, scale, lower, log) {

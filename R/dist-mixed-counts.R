@@ -100,7 +100,7 @@ hlo_dbetabinom <- function(x, size, mu, phi, log = FALSE) {
       end_of(valid & end & phi < Inf & is_count(x) & x <= n, distance, c(counts, list(s)), beta_binomial_end)
     }, list(mu == 0, mu == 1), list(mu, 1 - mu), c(FALSE, TRUE))
     density_of(density, valid & x == x, log, ends)
-  }, call)
+  }, call, log)
 }
 
 # choose(x + y, x) B(x + a, y + b) / B(a, b), where powers of `mu` cancel
@@ -128,7 +128,7 @@ hlo_dgenpois <- function(x, mu, phi, log = FALSE) {
       hlo_select(inside, log_poisson(k, rate) + log(first) - log(rate), -Inf)
     })
     density_of(density, valid & x == x, log)
-  }, call)
+  }, call, log)
 }
 
 #' @rdname hlo_densities
@@ -141,7 +141,7 @@ hlo_dztpois <- function(x, lambda, log = FALSE) {
     rate <- hlo_select(valid, lambda, 1)
     density <- of_counts(x, function(k) without_zero(k, log_poisson(k, rate), -rate))
     density_of(density, valid & x == x, log)
-  }, call)
+  }, call, log)
 }
 
 #' @rdname hlo_densities
@@ -160,7 +160,7 @@ hlo_dztnbinom <- function(x, size, prob, mu, log = FALSE) {
     zero <- if (by_mean) -n * log1p(by / n) else n * log(by)
     density <- of_counts(x, function(k) without_zero(k, log_negative_binomial(k, n, p, q), zero))
     density_of(density, valid & x == x, log)
-  }, call)
+  }, call, log)
 }
 
 # Logarithms of probabilities given that counts are not 0
@@ -178,7 +178,7 @@ hlo_dzerotruncated <- function(x, log_density, log_zero, log = FALSE) {
     valid <- log_zero < 0
     zero <- hlo_select(valid, log_zero, -1)
     density_of(without_zero(x, log_density, zero), valid & x == x, log)
-  }, call)
+  }, call, log)
 }
 
 #' @rdname hlo_densities
@@ -207,7 +207,7 @@ hlo_dzeroinflated <- function(x, prob, log_density, log = FALSE) {
       end_of(valid & prob == 0 & x == 0 & log_density == -Inf, prob, list(filled(0, d)), share)
     )
     density_of(density, valid & x == x & log_density == log_density, log, ends)
-  }, call)
+  }, call, log)
 }
 
 #' @rdname hlo_densities
@@ -230,7 +230,7 @@ hlo_dordbeta <- function(x, eta, phi, lower, upper, log = FALSE) {
     density <- hlo_select(inside, between + share, -Inf)
     density <- hlo_select(x == 0, log_below(from - place), hlo_select(x == 1, log_below(place - to), density))
     density_of(density, valid & x == x, log)
-  }, call)
+  }, call, log)
 }
 
 for (name in c("hlo_dbetabinom", "hlo_dgenpois", "hlo_dztpois", "hlo_dztnbinom", "hlo_dzerotruncated",

@@ -13,7 +13,7 @@ overload_dgeom <- function(x, prob, log = FALSE) {
       negative_binomial_end(d, k, filled(1, k))
     })
     density_of(density, prob > 0 & prob <= 1 & x == x, log, list(end))
-  }, call)
+  }, call, log)
 }
 
 overload_dnbinom <- function(x, size, prob, mu, log = FALSE) {
@@ -28,7 +28,7 @@ overload_dnbinom <- function(x, size, prob, mu, log = FALSE) {
       end <- end_of(inside & prob == 1, 1 - prob, list(count_of(x), size), negative_binomial_end)
       density <- of_counts(x, function(k) log_negative_binomial(k, size, prob, 1 - prob))
       density_of(density, valid, log, list(end))
-    }, call)
+    }, call, log)
   } else {
     distribution("dnbinom()", arguments, function(x, size, mu) {
       density <- of_counts(x, function(k) {
@@ -43,7 +43,7 @@ overload_dnbinom <- function(x, size, prob, mu, log = FALSE) {
         end_of(inside & size == Inf, mu, list(count_of(x)), poisson_end)
       )
       density_of(density, mu >= 0 & size >= 0 & x == x, log, ends)
-    }, call)
+    }, call, log)
   }
 }
 

@@ -16,7 +16,7 @@ overload_dnorm <- function(x, mean = 0, sd = 1, log = FALSE) {
     # R has no answer for the distance of an infinite number from itself.
     valid <- sd >= 0 & x == x & mean == mean & (sd == Inf | finite(x) | x != mean)
     density_of(log_normal_density(x, mean, sd), valid, log)
-  }, call)
+  }, call, log)
 }
 
 # How logarithms of the log-normal density and of its lower tail begin, with all their slopes there: what is left out is
@@ -36,7 +36,7 @@ overload_dlnorm <- function(x, meanlog = 0, sdlog = 1, log = FALSE) {
     density <- log_normal_density(at, mean, sd) - hlo_select(sd == 0, 0, at)
     ends <- if (log) log_normal_end(x, mean, sd) else -Inf
     density_of(hlo_select(inside, density, ends), sd >= 0 & x == x & mean == mean, log)
-  }, call)
+  }, call, log)
 }
 
 # Standard normal

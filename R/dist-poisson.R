@@ -6,7 +6,7 @@ overload_dpois <- function(x, lambda, log = FALSE) {
   distribution("dpois()", list(x = x, lambda = lambda), function(x, lambda) {
     end <- end_of(is_count(x) & lambda == 0, lambda, list(count_of(x)), poisson_end)
     density_of(of_counts(x, function(k) log_poisson(k, lambda)), lambda >= 0 & x == x, log, list(end))
-  }, call)
+  }, call, log)
 }
 
 poisson_tail <- function(x, lambda, lower, log) {

@@ -8,7 +8,7 @@ overload_dt <- function(x, df, ncp, log = FALSE) {
   }
   distribution("dt()", list(x = x, df = df), function(x, df) {
     density_of(log_t_density(x, df), df > 0 & x == x, log)
-  }, call)
+  }, call, log)
 }
 
 log_t_density <- function(x, df) {

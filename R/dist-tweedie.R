@@ -16,7 +16,7 @@ hlo_dtweedie <- function(x, mu, phi, power, log = FALSE) {
     inside <- x > 0 & x < Inf
     density <- log_tweedie(hlo_select(inside, x, 1), m, s, p, count)
     density_of(hlo_select(inside, density, hlo_select(x == 0, -count, -Inf)), valid & x == x, log)
-  }, call)
+  }, call, log)
 }
 
 # For x > 0: a sum over how many gamma numbers there are, of Poisson probabilities with the mean `count` times gamma

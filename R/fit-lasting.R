@@ -23,7 +23,10 @@ recount <- function(self) {
 # only where the plan rests on some of them.
 lasting_count <- function(self) {
   trace <- function() {
-    with_session_reads(if (length(self$layout$effects)) traced_marginal(self) else traced_count(self))
+    with_session_reads({
+      traced <- traced_count(self)
+      if (length(self$layout$effects)) traced_marginal(self) else traced
+    })
   }
   rests <- function(made) length(made$facts$found) > 0L
   back <- function(saved) if (isTRUE(saved$rests)) saved else saved_count(saved, trace)

@@ -7,15 +7,16 @@ new_points <- function(f, template, layout, data, negate, dtype, form, call) {
   # Compiled functions are found by their arguments fastest where these are no lists.
   shape <- tree_map(data, function(leaf) TRUE)
   labels <- lapply(tree_leaves(data), data_labels)
-  vector <- function(parameters, ...) {
+  traced <- function(parameters, ...) {
     values <- Map(labelled, list(...), labels)
     objective_vector(f, formed_parameters(template, form, parameters), tree_fill(shape, unname(values)), negate)
   }
   self <- list2env(list(
     f = f, template = template, layout = layout, data = data, types = types, negate = negate, dtype = dtype,
-    form = form, names = names(layout$start), size = length(layout$start), vector = vector,
+    form = form, names = names(layout$start), size = length(layout$start), traced = traced,
     values = 0L, slopes = 0L, hessians = 0L, identity = NULL, mode = NULL, calls = list()
   ), parent = emptyenv())
+  self$vector <- with_kept_graph(self)
   recount(self)
   self
 }
@@ -59,10 +60,7 @@ objective_vector <- function(f, par, data, negate) {
 
 # Parameters in their form, of one value or of what whole_parameters() gives
 parameters <- function(template, all) {
-  sizes <- lengths(tree_leaves(template))
-  if (is_value(all)) {
-    all <- Map(function(end, size) sliced(all, end - size + 1L, end), cumsum(sizes), sizes)
-  }
+  if (is_value(all)) all <- parameter_columns(template, all)
   number <- 0L
   tree_map(template, function(leaf) {
     number <<- number + 1L
@@ -70,18 +68,16 @@ parameters <- function(template, all) {
   })
 }
 
-# How many numbers `f` gives
-traced_count <- function(self) {
-  traced <- traced_objective(self, self$size, function(theta, ...) {
-    self$vector(whole_parameters(self$layout, theta), ...)
-  })
-  list(count = traced$results@shape)
+# One for each leaf, of a vector of all parameters
+parameter_columns <- function(template, all) {
+  sizes <- lengths(tree_leaves(template))
+  Map(function(end, size) sliced(all, end - size + 1L, end), cumsum(sizes), sizes)
 }
 
-# The trace of a function of `size` numbers and the data
-traced_objective <- function(self, size, f) {
+# The trace of a function of vectors of the given sizes and the data
+traced_objective <- function(self, sizes, f) {
   data <- lapply(tree_leaves(self$types), function(type) new_type(data_dtype(type@dtype, self$dtype), type@shape))
-  trace_program(f, c(list(new_type(self$dtype, size)), data), mesh = mesh_of_data(self$data))
+  trace_program(f, c(lapply(sizes, new_type, dtype = self$dtype), data), mesh = mesh_of_data(self$data))
 }
 
 data_dtype <- function(dtype, chosen) {

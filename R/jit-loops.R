@@ -38,7 +38,7 @@ hooks$with_loops <- function(values, first) {
   }
   nodes <- nodes_behind(nodes_of(values), replay_edges, first)
   names <- vapply(nodes, function(node) node$op, "")
-  if (!length(repeated_lengths(match(names, names)))) {
+  if (!length(repeated_lengths(match(names, names), most = 1L))) {
     return(values)
   }
   table <- turn_table(nodes)
@@ -130,8 +130,12 @@ may_repeat <- function(node) {
   if (op == "parameter" || op == "linear" || (op %in% of_tokens && any_token(node$types))) {
     return(FALSE)
   }
-  !length(params) || op == "slice" || !isTRUE(params$has_side_effect) && !length(inner_regions(node)) &&
-    !any(vapply(params, is.function, NA)) && !(op == "constant" && is.object(params$data))
+  if (!length(params) || op == "slice") {
+    return(TRUE)
+  }
+  for (param in params) if (is.function(param)) return(FALSE)
+  !isTRUE(params$has_side_effect) && is.null(params[["region"]]) && !length(params[["regions"]]) &&
+    !(op == "constant" && is.object(params$data))
 }
 
 # Whether two ops, or what belongs to them, do the same: functions of this package may be made anew for each call, with
@@ -200,20 +204,26 @@ least_nodes <- function(period) {
   max(if (period <= short_turn) least_of_short else least_repeated, least_turns * period)
 }
 
-# The likely lengths of turns, in order, with which there are rows of the same kinds, whatever their operands are
-repeated_lengths <- function(kinds) {
+# The likely lengths of turns, in order, with which there are rows of the same kinds, whatever their operands are; no
+# more than `most` of them, those that come most often.
+repeated_lengths <- function(kinds, most = most_periods) {
   if (length(kinds) < least_repeated) {
     return(integer())
   }
-  Filter(function(period) {
+  counts <- kinds > 0L
+  found <- integer()
+  for (period in likely_periods(kinds)) {
     now <- seq_len(length(kinds) - period)
-    same <- kinds[now] == kinds[now + period] & kinds[now] > 0L
+    same <- kinds[now] == kinds[now + period] & counts[now]
     least <- least_nodes(period) - period
-    sum(same) >= least && longest_stretch(same)[[2L]] >= least
-  }, likely_periods(kinds))
+    if (sum(same) >= least && longest_stretch(same)[[2L]] >= least) found <- c(found, period)
+    if (length(found) == most) break
+  }
+  sort(found)
 }
 
-# Lengths that turns may have, by the distances of places where four nodes of the same kinds come one after the other
+# Lengths that turns may have, the most frequent first, by the distances of places where four nodes of the same kinds
+# come one after the other
 likely_periods <- function(kinds) {
   groups <- kinds
   for (ahead in 1:2) {
@@ -226,7 +236,7 @@ likely_periods <- function(kinds) {
   }))
   counts <- tabulate(as.integer(distances))
   periods <- which(counts > 0L & seq_along(counts) <= length(kinds) %/% least_turns)
-  sort(utils::head(periods[order(-counts[periods])], most_periods))
+  utils::head(periods[order(-counts[periods])], most_periods)
 }
 
 first_turn <- function(table, row) table$nodes[seq.int(row$from, length.out = row$period)]
@@ -240,9 +250,10 @@ has_small_turns <- function(table, row) {
 
 # Where the longest stretch of TRUE begins, and its length
 longest_stretch <- function(x) {
-  runs <- rle(x)
-  at <- which.max(runs$lengths * runs$values)
-  c(sum(runs$lengths[seq_len(at - 1L)]) + 1L, runs$lengths[[at]] * runs$values[[at]])
+  ends <- c(0L, which(!x), length(x) + 1L)
+  lengths <- diff(ends) - 1L
+  at <- which.max(lengths)
+  c(ends[[at]] + 1L, lengths[[at]])
 }
 
 # Whether the operands of the nodes at `now` and `then` are the same values, or as many nodes before

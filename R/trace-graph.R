@@ -5,11 +5,11 @@
 # error about what R cannot decide of a value; the name of the op whose call is being traced; whether derivatives are
 # going to be taken; the platform, the mesh (NULL for one device), and while the body of xla_shard_map() is traced its
 # mesh; whether names of values were read; what the function does with R's `present`; what it read of the session; what
-# sparse derivatives did not see through.
+# sparse derivatives did not see through; what is copied (see trace-template.R).
 trace_state <- session_state("trace_state",
   node_count = 0, traces = list(), branch = NULL, converted = list(), undecided = NULL, owner = NULL,
   differentiated = NULL, platform = NULL, mesh = NULL, manual = NULL, names_read = NULL, present = NULL,
-  session_reads = list(), opaque = NULL
+  session_reads = list(), opaque = NULL, templates = NULL
 )
 
 value_key <- function(value) paste0(value@node$id, ":", value@index)
@@ -51,10 +51,10 @@ nodes_behind <- function(nodes, edges, first = 0) {
   while (length(waiting)) {
     fresh <- list()
     for (node in waiting) {
-      if (node$id >= first && is.null(of_node(seen, node))) {
-        set_of_node(seen, node, TRUE)
+      if (node$id >= first && is.null(utils::gethash(seen, node))) {
+        utils::sethash(seen, node, TRUE)
         found[[length(found) + 1L]] <- node
-        fresh <- c(fresh, nodes_of(edges(node)))
+        for (value in edges(node)) fresh[[length(fresh) + 1L]] <- attr(value, "node")
       }
     }
     waiting <- fresh

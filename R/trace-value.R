@@ -12,6 +12,10 @@ new_node <- function(op, inputs, types, params = list()) {
     check_living(input)
   }
   if (!is_tracing()) refuse_outside()
+  checked_node(op, inputs, types, params)
+}
+
+checked_node <- function(op, inputs, types, params) {
   trace_state$node_count <- trace_state$node_count + 1
   node <- new.env(parent = emptyenv(), size = 8L)
   node$id <- trace_state$node_count
