@@ -35,18 +35,25 @@ fits_graph <- function(region, inputs) {
     all(as.logical(Map(function(x, param) is_value(x) && same_type(x, param), inputs, region$params)))
 }
 
-# Calls `f`, and keeps what it wrote if that can be written again in another program. Gives the number of its results.
+# Calls `f`, and keeps what it wrote if that can be written again in another program, and `f` has said nothing. Gives the
+# number of its results.
 traced_count <- function(self) {
   objective_graph$last <- NULL
   captured <- captured_variables(list(self$f))
   sizes <- lengths(tree_leaves(self$template))
-  traced <- traced_objective(self, sizes, function(...) {
-    inputs <- list(...)
-    own <- seq_along(sizes)
-    do.call(self$traced, c(list(inputs[own]), inputs[-own]))
-  })
+  spoke <- FALSE
+  note <- function(condition) spoke <<- TRUE
+  traced <- withCallingHandlers(
+    traced_objective(self, sizes, function(...) {
+      inputs <- list(...)
+      own <- seq_along(sizes)
+      do.call(self$traced, c(list(inputs[own]), inputs[-own]))
+    }),
+    warning = note, message = note
+  )
   region <- traced$region
-  if (is.null(traced$mesh) && is.null(traced$present) && !length(region$effects) && can_be_kept(region)) {
+  plain <- is.null(traced$mesh) && is.null(traced$present) && !length(region$effects) && !spoke
+  if (plain && can_be_kept(region)) {
     reads <- trace_state$session_reads
     graph <- list(region = region, reads = reads, session = grouped_reads(reads), captured = settled(captured))
     objective_graph$last <- rlang::new_weakref(self, graph)

@@ -2,6 +2,10 @@
 
 #' @export
 `[.xlaffi_value` <- function(x, ..., drop = TRUE) {
+  if (nargs() == 2L && missing(drop) && !missing(..1)) {
+    element <- one_element(x, ..1)
+    if (!is.null(element)) return(element)
+  }
   call <- method_call("[")
   given <- index_arguments(...)
   if (!is_value(x)) {
@@ -225,3 +229,13 @@ index_differs <- paste(
 
 overload("[", "base", `[.xlaffi_value`, topic = "Indices", dtypes = "all", differs = index_differs)
 overload("[[", "base", `[[.xlaffi_value`, topic = "Indices", dtypes = "all", differs = index_differs)
+
+# What loops of R's ask for most, an element of a vector without names; NULL for all else
+one_element <- function(x, index) {
+  if (!is_value(x) || length(x@shape) != 1L || !is.null(attr(x, "labels")) || !is.numeric(index) ||
+    length(index) != 1L || !is.null(attributes(index)) || !isTRUE(index >= 1 && index < x@shape + 1)) {
+    return()
+  }
+  at <- as.integer(index)
+  reshaped(sliced(x, at, at), integer())
+}

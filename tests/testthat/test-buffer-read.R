@@ -48,6 +48,7 @@ test_that("a layout that is not row-major is read right", {
 test_that("a subclass keeps its own method of as_array()", {
   skip_without_plugin()
   registerS3method("as_array", "my_buffer", function(x, ...) "mine", envir = asNamespace("xlaffi"))
+  withr::defer(rm("as_array.my_buffer", envir = asNamespace("xlaffi")[[".__S3MethodsTable__."]]))
   x <- pjrt_buffer(1:3)
   expect_equal(as_array(x), array(1:3))
   class(x) <- c("my_buffer", class(x))
