@@ -13,9 +13,11 @@
 #' (`sum(keep * dpois(y, rate, log = TRUE))`), any model goes: the density of an observation given those before it is a
 #' ratio of two marginal likelihoods, with ones up to this observation and up to the one before, and is summed up
 #' or integrated over what the observation could have been. That takes some dozens of evaluations for each, and
-#' thousands where counts have a long tail. Residuals of counts are randomised within their step, with R's generator
-#' (U. H. Thygesen and others, "Validation of ecological state space models using the Laplace approximation",
-#' Environmental and Ecological Statistics 24, 2017).
+#' thousands where counts have a long tail. What an observation could have been has the probability 1: where less was
+#' found, other modes of the density are looked for at the other observations, and there is a warning if that was in
+#' vain. Missing observations, which `f` must leave out itself, have no residual. Residuals of counts are randomised
+#' within their step, with R's generator (U. H. Thygesen and others, "Validation of ecological state space models using
+#' the Laplace approximation", Environmental and Ecological Statistics 24, 2017).
 #'
 #' The order is that of the elements of the data. Parameters are those estimated from all of them.
 #'
@@ -53,6 +55,11 @@ residuals.xlaffi_fit <- function(object, observed, keep = NULL, discrete = FALSE
         hint = "See ?residuals.xlaffi_fit: `f` multiplies each observation's log-density by these data."
       )
     }
+    if (anyNA(y$value)) {
+      abort(sprintf("without `keep` the data `%s` must not have NA", y$name), operand = "observed",
+        hint = "With `keep`, `f` may leave them out: `keep * ifelse(is.na(y), 0, dnorm(y, mean, log = TRUE))`."
+      )
+    }
     return(normal_residuals(object, y))
   }
   kept <- observed_data(self, keep, "keep")
@@ -62,7 +69,7 @@ residuals.xlaffi_fit <- function(object, observed, keep = NULL, discrete = FALSE
     ), operand = "keep")
   }
   if (!is.numeric(range) || length(range) != 2L || anyNA(range) || range[[1L]] >= range[[2L]] ||
-        any(y$value < range[[1L]] | y$value > range[[2L]])) {
+        any(y$value < range[[1L]] | y$value > range[[2L]], na.rm = TRUE)) {
     abort("`range` must be two numbers that all observations are between", operand = "range")
   }
   sequential_residuals(object, y, kept, if (discrete) step_residual else smooth_residual, range)
@@ -85,81 +92,114 @@ observed_data <- function(self, name, operand, call = rlang::caller_env()) {
     )
   }
   leaf <- 1L + sum(vapply(self$data[seq_len(at - 1L)], function(x) length(tree_leaves(x)), 0L))
-  list(name = name, value = value, leaf = leaf)
+  list(name = name, value = value, at = at, leaf = leaf)
 }
 
-# Each observation given those before it. `residual` is function(y, density, range) of one.
+# Each observation given those before it. `residual` is step_residual() or smooth_residual(). What is missing has no
+# residual, and its weight is 0.
 sequential_residuals <- function(fit, y, keep, residual, range) {
   n <- length(y$value)
-  par <- par_of(fit$par, fit$objective)
   counts <- identical(residual, step_residual)
+  missing <- is.na(y$value)
   # Data of one type are those of one program.
-  type <- if (counts) storage.mode(y$value) else "double"
-  with_observed <- function(objective, values, weights) {
-    storage.mode(values) <- type
-    storage.mode(weights) <- storage.mode(keep$value)
-    do.call(stats::update, c(list(objective), stats::setNames(list(values, weights), c(y$name, keep$name))))
+  if (!counts) storage.mode(y$value) <- "double"
+  objective <- do.call(stats::update, c(list(fit$objective), stats::setNames(list(y$value), y$name)))
+  model <- model_of_data(objective, par_of(fit$par, fit$objective))
+  weigh_upto <- function(i) model$set(keep, replace(keep$value, seq_len(n), seq_len(n) <= i & !missing))
+  value_of <- function(values) {
+    model$set(y, values)
+    model$value()
   }
-  objective <- with_observed(fit$objective, y$value, keep$value)
-  value <- function(values, upto) {
-    with_observed(objective, values, replace(keep$value, seq_len(n), seq_len(n) <= upto))$fn(par)
-  }
-  scale <- max(stats::sd(y$value), 1e-8, na.rm = TRUE)
-  # Other observations that there can be: none of their densities counts.
-  room <- range[[2L]] - y$value
-  others <- y$value + if (counts) pmin(1, room) else pmin(scale * seq_len(n) / n, room / 2)
-  before <- value(y$value, 0L)
-  if (!isTRUE(all.equal(before, value(others, 0L), tolerance = 1e-8))) {
-    abort(sprintf("with zeros for `%s` the value still depends on `%s`", keep$name, y$name), operand = "keep",
-      hint = "`f` must multiply the logarithm of each observation's density by them.", call = NULL
-    )
-  }
-  result <- numeric(n)
-  for (i in seq_len(n)) {
-    density <- function(x) {
-      values <- y$value
-      values[[i]] <- x
-      log_density <- before - value(values, i)
-      if (is.nan(log_density)) 0 else exp(log_density)
+  weigh_upto(0L)
+  before <- model$value()
+  spread <- max(stats::sd(y$value, na.rm = TRUE), 1e-8, na.rm = TRUE)
+  check_kept(y, keep, before, value_of, if (counts) NULL else spread, range)
+  likely <- likely_numbers(y$value, range, counts)
+  scale <- spread
+  result <- totals <- rep(NA_real_, n)
+  for (i in which(!missing)) {
+    weigh_upto(i)
+    log_density <- function(x) {
+      found <- before - suppressWarnings(value_of(replace(y$value, i, x)))
+      if (is.nan(found)) -Inf else found
     }
-    result[[i]] <- residual(y$value[[i]], density, range, scale)
-    before <- value(y$value, i)
+    found <- residual(y$value[[i]], log_density, range, scale, likely)
+    result[[i]] <- found$residual
+    totals[[i]] <- found$total
+    scale <- found$scale
+    before <- value_of(y$value)
   }
+  warn_totals(totals, y$name)
   result
 }
 
-# Of whole numbers: sums on both sides, as far as terms matter
-step_residual <- function(y, density, range, scale) {
-  here <- density(y)
-  side <- function(by, last) {
-    total <- 0
-    x <- y
-    term <- here
-    while (x != last) {
-      x <- x + by
-      following <- density(x)
-      total <- total + following
-      if (following <= term && following < 1e-9 * (total + here)) break
-      term <- following
+# The value of an objective at `par`, for data of which some are set to others of their type
+model_of_data <- function(objective, par) {
+  self <- environment(stats::update(objective)$fn)$self
+  self$optimum <- environment(objective$fn)$self$optimum
+  upload_data(self)
+  go_to(self, par, NULL)
+  mesh <- mesh_of_data(self$data)
+  list(
+    set = function(data, values) {
+      storage.mode(values) <- storage.mode(self$data[[data$at]])
+      dtype <- data_dtype(r_dtype(values), self$dtype)
+      self$buffers[[data$leaf]] <- if (is.null(mesh)) {
+        pjrt_buffer(values, dtype, self$device)
+      } else {
+        xla_shard(values, mesh, dtype = dtype)
+      }
+    },
+    value = function() {
+      effects <- self$optimum
+      value <- run_point(self, "value")
+      if (is.null(self$optimum)) self$optimum <- effects
+      value
     }
-    total
-  }
-  below <- side(-1, range[[1L]])
-  above <- side(1, range[[2L]])
-  stats::qnorm((below + stats::runif(1) * here) / (below + here + above))
+  )
 }
 
-smooth_residual <- function(y, density, range, scale) {
-  peak <- max(density(y), .Machine$double.xmin)
-  part <- function(from, to) {
-    if (from == to) {
-      return(0)
-    }
-    along <- function(t) vapply(t, function(t) density(y + scale * t) / peak, 0)
-    stats::integrate(along, (from - y) / scale, (to - y) / scale, rel.tol = 1e-7)$value
+# With zeros for all weights the value must not depend on the observations. `spread` is how far these are apart, NULL of
+# counts.
+check_kept <- function(y, keep, before, value_of, spread, range) {
+  fail <- function(text, hint) abort(sprintf(text, keep$name, y$name), operand = "keep", hint = hint, call = NULL)
+  if (!is.finite(before)) {
+    fail("with zeros for `%s` the value is not finite: `%s` has missing or impossible numbers",
+      "Zero times the logarithm of 0 is NaN: `ifelse(keep > 0, log_density, 0)` is not."
+    )
   }
-  below <- part(range[[1L]], y)
-  stats::qnorm(below / (below + part(y, range[[2L]])))
+  share <- seq_along(y$value) / length(y$value)
+  room <- range[[2L]] - y$value
+  # Other observations that there can be. Those that are too far away may have no density.
+  for (size in c(1, 1e-2, 1e-4)) {
+    other <- value_of(y$value + if (is.null(spread)) pmin(1, room) else pmin(size * spread * share, room / 2))
+    if (is.finite(other) || is.null(spread)) break
+  }
+  if (!isTRUE(all.equal(before, other, tolerance = 1e-8))) {
+    fail("with zeros for `%s` the value still depends on `%s`",
+      "`f` must multiply the logarithm of each observation's density by them."
+    )
+  }
+}
+
+# Where observations may be, for densities with several modes: some of those that there are, and the ends
+likely_numbers <- function(values, range, counts) {
+  some <- unique(stats::quantile(values, seq(0, 1, length.out = 31L), type = 1L, na.rm = TRUE, names = FALSE))
+  unique(c(if (counts) range[is.finite(range)], as.double(some)))
+}
+
+# Densities that leave constants out have one sum, whatever the observation is.
+warn_totals <- function(totals, name) {
+  off <- which(abs(totals) > log(1.2) | is.nan(totals))
+  if (length(off) && !isTRUE(diff(range(totals, na.rm = TRUE)) < 0.01)) {
+    warning(sprintf(
+      paste(
+        "residuals: what `%s` can be has a probability of %s and not 1 for %d observations, the first is number %d:",
+        "the density has parts that were not found, is no density, or Laplace's approximation is far from it"
+      ),
+      name, format(exp(totals[[off[[1L]]]]), digits = 2L), length(off), off[[1L]]
+    ), call. = FALSE)
+  }
 }
 
 # With w = (u, y) normal for given parameters and the Hessian H of minus the logarithm of their density, y has the mean

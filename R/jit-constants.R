@@ -1,3 +1,9 @@
+# Buffers of R's integers with NA are marked, and refused as arguments. Among floating-point numbers NA is NaN.
+uploaded_constant <- function(data, type, device) {
+  if (!is.double(data) && is_inexact(type@dtype) && anyNA(data)) data[is.na(data)] <- NaN
+  pjrt_buffer(array_of(data, type@shape), type@dtype, device)
+}
+
 # The large constants of a program that is going to run, on `device` or as `layout` says: for each its `type`, `data`,
 # and what a run is given, `argument`.
 uploaded_constants <- function(entries, device, layout) {
@@ -11,7 +17,7 @@ uploaded_constants <- function(entries, device, layout) {
     }
     # What NA means in these dtypes was seen to when the constant was made.
     argument <- if (is.null(layout)) {
-      pjrt_buffer(array_of(data, type@shape), type@dtype, device)
+      uploaded_constant(data, type, device)
     } else {
       whole <- whole_spec(type)
       parts <- local_parts(layout$mesh, whole)

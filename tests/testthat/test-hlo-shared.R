@@ -102,6 +102,13 @@ test_that("large constants are arguments of compiled programs, and the results a
   }
 })
 
+test_that("NA of large integers is NaN among doubles, as that of small ones", {
+  skip_without_plugin()
+  large <- rep(c(1L, NA, 3L), 1e4)
+  expect_identical(xla_jit(function(y) y + large)(numeric(3e4)), large_doubles <- ifelse(is.na(large), NaN, large))
+  expect_identical(xla_jit(function(y) y + c(1L, NA, 3L))(numeric(3)), large_doubles[1:3])
+})
+
 test_that("large constants are those that the function has now", {
   skip_without_plugin()
   skip_unless_all()
