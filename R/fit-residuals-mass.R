@@ -35,11 +35,13 @@ step_residual <- function(y, log_density, range, scale, likely) {
   walk_from <- function(x) {
     start <- at(x, TRUE)
     for (by in c(-1, 1)) {
-      term <- start
+      # Tails count beside what is in them.
+      term <- total <- start
       next_one <- x + by
       while (next_one >= range[[1L]] && next_one <= range[[2L]] && !next_one %in% numbers[walked]) {
         following <- at(next_one, TRUE)
-        if (following <= term && following < log(mass_left_out) + log_of_sum(logs)) break
+        total <- log_of_sum(c(total, following))
+        if (following <= term && (total == -Inf || following < log(mass_left_out) + total)) break
         term <- following
         next_one <- next_one + by
       }
@@ -83,33 +85,38 @@ most_modes <- 8L
 # A mode uphill from `x`, and the scale there: of a normal density the standard deviation, else the distance over which
 # the density falls by a factor of about e, at least on one side.
 mode_from <- function(x, log_density, range, scale) {
-  within <- function(x) min(max(x, range[[1L]]), range[[2L]])
   here <- log_density(x)
-  last <- 0
+  last <- 0L
+  grown <- FALSE
   for (turn in 1:200) {
-    sides <- c(within(x - scale), within(x + scale))
+    sides <- pmin(pmax(c(x - scale, x + scale), range[[1L]]), range[[2L]])
     values <- vapply(sides, log_density, 0)
-    up <- which.max(values)
-    if (values[[up]] > here) {
+    # A pole is no place to look from.
+    poles <- values == Inf
+    up <- which.max(ifelse(poles, -Inf, values))
+    if (values[[up]] > here && !poles[[up]]) {
       if (last == up) scale <- 2 * scale
       x <- sides[[up]]
       here <- values[[up]]
       last <- up
+      grown <- FALSE
       next
     }
-    last <- 0
-    fall <- min((here - values)[sides != x], Inf)
-    whole <- all(sides == range)
-    if (!is.finite(here) || (fall < 0.1 && !whole)) {
+    last <- 0L
+    fall <- min((here - values)[sides != x & !poles], Inf)
+    if (!is.finite(here) || (fall < 0.1 && !all(sides == range))) {
       scale <- 4 * scale
-    } else if (fall > 3) {
+      grown <- TRUE
+    } else if (fall > 3 && !grown) {
       scale <- scale / 3
+    } else if (fall <= 3 && all(sides != x) && !any(poles)) {
+      return(parabola_mode(x, scale, here, values))
     } else {
-      return(if (all(sides != x)) parabola_mode(x, scale, here, values) else list(at = x, scale = scale))
+      break
     }
     if (!is.finite(scale) || x + scale == x) break
   }
-  list(at = x, scale = scale)
+  list(at = x, scale = if (grown) scale / 2 else scale)
 }
 
 # The top of the parabola through three points, if there is one
@@ -137,7 +144,11 @@ mass_around <- function(y, log_density, range, modes) {
       return(-Inf)
     }
     start <- if (is.finite(from)) from else to
-    along <- function(t) vapply(t, function(t) exp(log_density(start + scale * t) - top), 0)
+    along <- function(t) {
+      values <- vapply(t, function(t) exp(log_density(start + scale * t) - top), 0)
+      # Poles
+      ifelse(is.finite(values), values, 0)
+    }
     value <- stats::integrate(along, (from - start) / scale, (to - start) / scale,
       rel.tol = 1e-7, abs.tol = least / scale, stop.on.error = FALSE, subdivisions = 200L
     )$value

@@ -168,12 +168,26 @@ check_kept <- function(y, keep, before, value_of, spread, range) {
       "Zero times the logarithm of 0 is NaN: `ifelse(keep > 0, log_density, 0)` is not."
     )
   }
+  # Other observations, which may have no density: those of one side, nearer ones, or each for itself
+  moved <- function(by) pmin(pmax(y$value + by, range[[1L]]), range[[2L]])
   share <- seq_along(y$value) / length(y$value)
-  room <- range[[2L]] - y$value
-  # Other observations that there can be. Those that are too far away may have no density.
-  for (size in c(1, 1e-2, 1e-4)) {
-    other <- value_of(y$value + if (is.null(spread)) pmin(1, room) else pmin(size * spread * share, room / 2))
-    if (is.finite(other) || is.null(spread)) break
+  steps <- if (is.null(spread)) list(1, -1) else lapply(c(1, -1, 1e-2, -1e-2, 1e-4), `*`, spread * share)
+  for (by in steps) {
+    other <- value_of(moved(by))
+    if (is.finite(other)) break
+  }
+  if (!is.finite(other)) {
+    values <- y$value
+    for (i in which(!is.na(values))) {
+      for (by in steps) {
+        at <- replace(values, i, moved(by)[[i]])
+        if (at[[i]] != values[[i]] && is.finite(value_of(at))) {
+          values <- at
+          break
+        }
+      }
+    }
+    other <- value_of(values)
   }
   if (!isTRUE(all.equal(before, other, tolerance = 1e-8))) {
     fail("with zeros for `%s` the value still depends on `%s`",
@@ -195,7 +209,8 @@ warn_totals <- function(totals, name) {
     warning(sprintf(
       paste(
         "residuals: what `%s` can be has a probability of %s and not 1 for %d observations, the first is number %d:",
-        "the density has parts that were not found, is no density, or Laplace's approximation is far from it"
+        "the density has parts that were not found (`range` says where to look), is no density, or Laplace's",
+        "approximation is far from it"
       ),
       name, format(exp(totals[[off[[1L]]]]), digits = 2L), length(off), off[[1L]]
     ), call. = FALSE)

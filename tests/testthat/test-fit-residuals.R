@@ -30,6 +30,21 @@ test_that("densities may be narrow beside the spread of data, have tails and mod
   }
 })
 
+test_that("densities may have poles at the ends of their support", {
+  skip_without_plugin()
+  y <- c(0.3, 0.9, 1e-4, 0.02, 0.6, 0.999)
+  beta <- function(p, y, keep) -sum(keep * dbeta(y, exp(p$a), 0.5, log = TRUE))
+  fit <- xla_fit(xla_objective(beta, list(a = 0), y = y, keep = rep(1, 6)))
+  expect_lt(exp(fit$par), 1)
+  expected <- qnorm(pbeta(y, exp(fit$par), 0.5))
+  expect_equal(residuals(fit, "y", keep = "keep", range = c(0, 1)), expected, tolerance = 1e-5)
+  gamma <- function(p, y, keep) -sum(keep * dgamma(y, exp(p$a), 0.5, log = TRUE))
+  fit <- xla_fit(xla_objective(gamma, list(a = 0), y = y, keep = rep(1, 6)))
+  expect_lt(exp(fit$par), 1)
+  expected <- qnorm(pgamma(y, exp(fit$par), 0.5))
+  expect_equal(residuals(fit, "y", keep = "keep", range = c(0, Inf)), expected, tolerance = 1e-5)
+})
+
 test_that("counts may have modes that are far apart, and constants may be left out", {
   skip_without_plugin()
   y <- c(0, 61, 55, 0, 70, 48, 0, 64)
@@ -45,6 +60,28 @@ test_that("counts may have modes that are far apart, and constants may be left o
   set.seed(2)
   expected <- qnorm(below(y - 1) + runif(8) * (below(y) - below(y - 1)))
   expect_equal(shown, expected, tolerance = 1e-6)
+  # At the ends of what there can be, which differ, and far outside
+  y <- c(0, 5, 3, 9, 4)
+  size <- c(4, 5, 3, 9, 12)
+  binomial <- function(p, y, size, keep) -sum(keep * dbinom(y, size, plogis(p$a), log = TRUE))
+  fit <- xla_fit(xla_objective(binomial, list(a = 0), y = y, size = size, keep = rep(1, 5)))
+  prob <- plogis(fit$par[[1L]])
+  set.seed(3)
+  shown <- residuals(fit, "y", keep = "keep", discrete = TRUE)
+  set.seed(3)
+  expected <- qnorm(pbinom(y - 1, size, prob) + runif(5) * dbinom(y, size, prob))
+  expect_equal(shown, expected, tolerance = 1e-6)
+  poisson <- function(p, y, keep) -sum(keep * dpois(y, exp(p$a), log = TRUE)) - 1e4 * dnorm(p$a, 1, log = TRUE)
+  fit <- xla_fit(xla_objective(poisson, list(a = 1), y = c(3, 60, 2000), keep = rep(1, 3)))
+  set.seed(3)
+  shown <- residuals(fit, "y", keep = "keep", discrete = TRUE)
+  set.seed(3)
+  u <- runif(3)[2:3]
+  above <- ppois(c(60, 2000), exp(fit$par), lower.tail = FALSE, log.p = TRUE)
+  here <- dpois(c(60, 2000), exp(fit$par), log = TRUE) + log1p(-u)
+  highest <- pmax(above, here)
+  expected <- -qnorm(highest + log(exp(above - highest) + exp(here - highest)), log.p = TRUE)
+  expect_equal(shown[2:3], expected, tolerance = 1e-6)
 })
 
 test_that("what is missing has no residual, and what is no density is told", {
