@@ -42,9 +42,9 @@
 #' the random effects; each of them must matter, or an error names those that do not. Where no maximum is found, the
 #' value is NaN, with a warning. `random` is for one device of the CPU and for `dtype = "f64"`.
 #'
-#' Derivatives of densities with a nearly singular covariance matrix lose digits to rounding, those of its condition
-#' number squared. Where `he` finds that the second derivatives are not symmetric because of that, it warns. The way out
-#' is to write the effects as `t(chol(sigma)) %*% z`, with `z` standard normal.
+#' Where matrices are nearly singular derivatives lose digits to rounding, many where an inverse is computed, as with
+#' `hlo_dmvnorm(u, precision = solve(sigma))`. `he` warns where second derivatives are not symmetric because of that.
+#' `hlo_dmvnorm(u, sigma = sigma)` keeps digits, most do effects `t(chol(sigma)) %*% z` with `z` standard normal.
 #'
 #' Constraints: `constraints = list(sd = xla_positive())` keeps a part of `par` to what it may be. The optimiser's
 #' vector then has the numbers without constraints that the part is made of, one less for a simplex, for example; `f`

@@ -1,6 +1,5 @@
 # Second derivatives that are exact are symmetric. How far computed ones are from that tells how many digits rounding
-# has left: those of a normal density whose covariance has the condition number k lose those of k^2.
-# Here a third of a double's digits must be there.
+# has left. A fourth of a double's must be there.
 warn_rounded <- function(self) {
   hessian <- self$hessian
   eps <- if (self$dtype == "f64") .Machine$double.eps else 2^-23
@@ -12,7 +11,7 @@ warn_rounded <- function(self) {
   }
   size <- sqrt(apply(abs(hessian), 1L, max))
   off <- max((apart / tcrossprod(size))[counts])
-  if (isTRUE(off > 2 * eps^(1 / 3))) {
+  if (isTRUE(off > eps^(1 / 4))) {
     warning(sprintf(
       paste(
         "xla_objective: the matrix of second derivatives is not symmetric (relative difference %s) at %s: rounding has",

@@ -176,21 +176,32 @@ test_that("a point with a zero gradient is no optimum where the second derivativ
 
 test_that("where rounding has left few digits of second derivatives, a warning says so", {
   skip_without_plugin()
-  pair <- function(p, y, white = FALSE) {
-    sigma <- exp(p$s) * (diag(2) + (1 - exp(-p$gap)) * (1 - diag(2)))
-    if (white) {
-      -sum(dnorm(y, t(chol(sigma)) %*% p$u, log = TRUE)) - sum(dnorm(p$u, log = TRUE))
-    } else {
-      -sum(dnorm(y, p$u, log = TRUE)) - hlo_dmvnorm(p$u, 0, sigma, log = TRUE)
-    }
-  }
+  data <- c(1, -2)
+  covariance <- function(p) exp(p$s) * (diag(2) + (1 - exp(-p$gap)) * (1 - diag(2)))
+  densities <- list(
+    function(p, y) -sum(dnorm(y, p$u, log = TRUE)) - hlo_dmvnorm(p$u, 0, covariance(p), log = TRUE),
+    function(p, y) -sum(dnorm(y, p$u, log = TRUE)) - hlo_dmvnorm(p$u, precision = solve(covariance(p)), log = TRUE),
+    function(p, y) -sum(dnorm(y, t(chol(covariance(p))) %*% p$u, log = TRUE)) - sum(dnorm(p$u, log = TRUE))
+  )
   par <- list(s = 0, gap = 17, u = c(0, 0))
-  near <- xla_objective(pair, par, c(1, -2), random = "u")
-  expect_warning(near$he(near$par), "not symmetric (relative difference 0.3) at s = 0, gap = 17: rounding", fixed = TRUE)
-  expect_no_warning(far <- near$he(c(0, 2)))
-  white <- xla_objective(function(p, y) pair(p, y, TRUE), par, c(1, -2), random = "u")
-  expect_equal(white$he(c(0, 2)), far, tolerance = 1e-8)
-  expect_no_warning(white$he(white$par))
+  made <- lapply(densities, xla_objective, par, data, random = "u")
+  far <- lapply(made, function(objective) expect_no_warning(objective$he(c(0, 2))))
+  expect_equal(far[[2]], far[[1]], tolerance = 1e-8)
+  expect_equal(far[[3]], far[[1]], tolerance = 1e-8)
+  # Both are normal: the value is known.
+  gradient <- function(x) {
+    v <- diag(2) + covariance(list(s = x[[1]], gap = x[[2]]))
+    (determinant(v)$modulus[[1]] + sum(data * solve(v, data))) / 2
+  }
+  step <- 1e-3
+  slope <- (8 * (gradient(c(step, 17)) - gradient(c(-step, 17))) -
+    (gradient(c(2 * step, 17)) - gradient(c(-2 * step, 17)))) / (12 * step)
+  for (objective in made[c(1, 3)]) {
+    expect_no_warning(objective$he(objective$par))
+    expect_equal(objective$gr(objective$par)[["s"]], slope, tolerance = 1e-7)
+  }
+  told <- "not symmetric \\(relative difference [0-9.]+\\) at s = 0, gap = 17: "
+  expect_warning(made[[2]]$he(c(0, 17)), told)
 })
 
 test_that("effects that share leaves with parameters and fixed numbers have the same density", {
