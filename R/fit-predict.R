@@ -90,10 +90,16 @@ derived_numbers <- function(fit, g, data, errors) {
       if (inherits(leaf, "xlaffi_buffer")) copy_buffer(leaf, self$device) else leaf
     })
   }
-  tree_map(compiled(at$x, at$u, v, if (errors) self$buffers, data), function(leaf) {
+  found <- tree_map(compiled(at$x, at$u, v, if (errors) self$buffers, data), function(leaf) {
     x <- if (inherits(leaf, "xlaffi_buffer")) as_array(leaf) else leaf
     if (length(dim(x)) < 2L) as.vector(x) else x
   })
+  if (errors) {
+    # What is no number has no error.
+    without <- function(error, fit) replace(error, is.nan(fit), NaN)
+    found$se.fit <- tree_fill(found$se.fit, Map(without, tree_leaves(found$se.fit), tree_leaves(found$fit)))
+  }
+  found
 }
 
 # The result of `g`, and its numbers as a vector that is a function of theta and u

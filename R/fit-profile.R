@@ -93,6 +93,13 @@ profile_of <- function(fit, which) {
   direction[!is.finite(direction)] <- 0
   bounds <- fit$bounds
   whole <- function(x, others) par_of(replace(x, -which, others), objective)
+  search <- function(x, others) {
+    stats::nlminb(others, function(others) objective$fn(whole(x, others)),
+      function(others) objective$gr(whole(x, others))[-which],
+      lower = bounds$lower[-which], upper = bounds$upper[-which]
+    )
+  }
+  flat <- setdiff(flat_parameters(fit), which)
   at <- function(value) {
     x <- pmin(pmax(fit$par + (value - fit$par[[which]]) * direction, bounds$lower), bounds$upper)
     x[[which]] <- value
@@ -100,10 +107,11 @@ profile_of <- function(fit, which) {
     if (length(others)) {
       # Where the start has no value the estimates of the others may have one.
       if (!is.finite(objective$fn(whole(x, others)))) others <- fit$par[-which]
-      found <- stats::nlminb(others, function(others) objective$fn(whole(x, others)),
-        function(others) objective$gr(whole(x, others))[-which],
-        lower = bounds$lower[-which], upper = bounds$upper[-which]
-      )
+      found <- search(x, others)
+      if (length(flat)) {
+        again <- search(x, replace(x, flat, objective$par[flat])[-which])
+        if (isTRUE(again$objective < found$objective)) found <- again
+      }
       x[-which] <- found$par
     }
     lost <- objective$fn(par_of(x, objective)) - fit$value
@@ -120,6 +128,19 @@ profile_of <- function(fit, which) {
     at = at, estimate = fit$par[[which]], scale = if (known) scale else 0.1 * (1 + abs(fit$par[[which]])),
     lower = bounds$lower[[which]], upper = bounds$upper[[which]]
   )
+}
+
+# Parameters that the likelihood does not depend on at the estimates, such as the logarithm of a standard deviation that
+# is estimated as 0. For other values of a parameter it may, which no slope tells: so the search begins also from where
+# they began.
+flat_parameters <- function(fit) {
+  away <- unname(fit$objective$par - fit$par)
+  hessian <- tryCatch(fit$objective$he(par_of(fit$par, fit$objective)), xlaffi_error = function(error) NULL)
+  if (is.null(hessian)) {
+    return(integer())
+  }
+  change <- abs(unname(fit$gradient) * away) + abs(unname(diag(hessian))) * away^2 / 2
+  which(abs(away) > 1e-3 & change < 1e-3)
 }
 
 # Where the curve has fallen by `depth` on one side: nowhere if it has become flat before, of which two turns tell, or

@@ -192,4 +192,31 @@ test_that("residuals need densities that are all multiplied, and predictions may
   found <- predict(fit, function(par) list(par$a, 1, c(par$a, 2)), se.fit = TRUE)
   error <- sqrt(drop(vcov(fit)))
   expect_equal(found$se.fit, list(error, 0, c(error, 0)), ignore_attr = TRUE)
+  outside <- predict(fit, function(par, k) c(par$a, c(par$a, 1)[k]), k = 7L, se.fit = TRUE)
+  expect_identical(is.nan(outside$se.fit), c(FALSE, TRUE))
+})
+
+test_that("profiles leave a variance that is estimated as 0", {
+  skip_without_plugin()
+  # Group means times the root of their number, and contrasts within groups
+  means <- c(-1.9, -0.4, 0.6, 1.7)
+  within <- 1.4 * cos(1:28)
+  nll <- function(p, means, within) {
+    between <- sqrt(exp(2 * p[3]) + 8 * exp(2 * p[2]))
+    -sum(dnorm(means, sqrt(8) * p[1], between, log = TRUE)) - sum(dnorm(within, 0, exp(p[3]), log = TRUE))
+  }
+  within <- within * sqrt(mean(means^2) * 1.2 / mean(within^2))
+  fit <- xla_fit(xla_objective(nll, c(m = 0, t = -1, s = 0), means, within))
+  expect_lt(exp(coef(fit)[["t"]]), 1e-2)
+  ends <- confint(fit, "m", method = "profile")
+  # The other parameters have their optimum in closed form: where the means lie further apart, t is positive.
+  least <- function(m) {
+    apart <- mean((means - sqrt(8) * m)^2)
+    spread <- mean(within^2)
+    together <- (4 * apart + 28 * spread) / 32
+    variances <- if (apart > spread) c(apart, spread) else c(together, together)
+    sum(c(4, 28) / 2 * (log(2 * pi * variances) + c(apart, spread) / variances))
+  }
+  expect_equal(as.vector(vapply(ends, least, 0) - fit$value), rep(qchisq(0.95, 1) / 2, 2), tolerance = 1e-4)
+  expect_gt(mean((means - sqrt(8) * ends[[2L]])^2), mean(within^2))
 })
