@@ -35,8 +35,8 @@ fits_graph <- function(region, inputs) {
     all(as.logical(Map(function(x, param) is_value(x) && same_type(x, param), inputs, region$params)))
 }
 
-# Calls `f`, and keeps what it wrote if that can be written again in another program, and `f` has said nothing. Gives the
-# number of its results.
+# Calls `f`, and keeps what it wrote if that can be written again in another program and `f` has said nothing. Gives
+# the number of its results.
 traced_count <- function(self) {
   objective_graph$last <- NULL
   captured <- captured_variables(list(self$f))
