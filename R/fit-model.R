@@ -72,8 +72,7 @@
 #' summary(fit)
 #' confint(fit, "mu", method = "profile")
 #'
-#' # Random effects, and rates, with standard errors
-#' predict(fit, se.fit = TRUE)$se.fit$u
+#' # Rates with standard errors; without the function those of the random effects
 #' predict(fit, function(par) exp(par$mu + par$u), se.fit = TRUE)
 #' @export
 xla_fit <- function(objective, start = objective$par, lower = -Inf, upper = Inf, control = list(), nobs = NULL) {
