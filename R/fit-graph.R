@@ -10,14 +10,14 @@ with_kept_graph <- function(self) {
   force(self)
   function(parameters, ...) {
     graph <- kept_graph(self)
-    inputs <- c(if (is_value(parameters)) parameter_columns(self$template, parameters) else parameters, list(...))
-    if (is.null(graph) || !fits_graph(graph$region, inputs)) {
-      return(self$traced(parameters, ...))
+    if (!is.null(graph)) {
+      inputs <- c(if (is_value(parameters)) parameter_columns(self$template, parameters) else parameters, list(...))
+      if (fits_graph(graph$region, inputs)) {
+        trace_state$session_reads <- joined_reads(trace_state$session_reads, graph$reads)
+        return(replay_region(graph$region, inputs, list(), list())[[1L]])
+      }
     }
-    reads <- graph$reads
-    read <- trace_state$session_reads
-    trace_state$session_reads <- c(read, reads[setdiff(names(reads), names(read))])
-    replay_region(graph$region, inputs, list(), list())[[1L]]
+    self$traced(parameters, ...)
   }
 }
 
@@ -27,7 +27,7 @@ kept_graph <- function(self) {
     return()
   }
   graph <- rlang::wref_value(last)
-  if (!changed(c(graph$captured, graph$session))) graph
+  if (!changed(graph$watched)) graph
 }
 
 fits_graph <- function(region, inputs) {
@@ -41,21 +41,16 @@ traced_count <- function(self) {
   objective_graph$last <- NULL
   captured <- captured_variables(list(self$f))
   sizes <- lengths(tree_leaves(self$template))
-  spoke <- FALSE
-  note <- function(condition) spoke <<- TRUE
-  traced <- withCallingHandlers(
-    traced_objective(self, sizes, function(...) {
-      inputs <- list(...)
-      own <- seq_along(sizes)
-      do.call(self$traced, c(list(inputs[own]), inputs[-own]))
-    }),
-    warning = note, message = note
-  )
+  traced <- noting_speech(traced_objective(self, sizes, function(...) {
+    inputs <- list(...)
+    own <- seq_along(sizes)
+    do.call(self$traced, c(list(inputs[own]), inputs[-own]))
+  }))
   region <- traced$region
-  plain <- is.null(traced$mesh) && is.null(traced$present) && !length(region$effects) && !spoke
+  plain <- is.null(traced$mesh) && is.null(traced$present) && !length(region$effects) && !traced$spoke
   if (plain && can_be_kept(region)) {
     reads <- trace_state$session_reads
-    graph <- list(region = region, reads = reads, session = grouped_reads(reads), captured = settled(captured))
+    graph <- list(region = region, reads = reads, watched = c(settled(captured), grouped_reads(reads)))
     objective_graph$last <- rlang::new_weakref(self, graph)
   }
   list(count = traced$results@shape)

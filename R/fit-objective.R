@@ -44,7 +44,8 @@
 #'
 #' Where matrices are nearly singular derivatives lose digits to rounding, many where an inverse is computed, as with
 #' `hlo_dmvnorm(u, precision = solve(sigma))`. `he` warns where second derivatives are not symmetric because of that.
-#' `hlo_dmvnorm(u, sigma = sigma)` keeps digits, most do effects `t(chol(sigma)) %*% z` with `z` standard normal.
+#' `hlo_dmvnorm(u, sigma = sigma)` keeps more of them, and effects written as `t(chol(sigma)) %*% z`, with `z` standard
+#' normal, keep most.
 #'
 #' Constraints: `constraints = list(sd = xla_positive())` keeps a part of `par` to what it may be. The optimiser's
 #' vector then has the numbers without constraints that the part is made of, one less for a simplex, for example; `f`

@@ -134,13 +134,17 @@ profile_of <- function(fit, which) {
 # is estimated as 0. For other values of a parameter it may, which no slope tells: so the search begins also from where
 # they began.
 flat_parameters <- function(fit) {
-  away <- unname(fit$objective$par - fit$par)
-  hessian <- tryCatch(fit$objective$he(par_of(fit$par, fit$objective)), xlaffi_error = function(error) NULL)
-  if (is.null(hessian)) {
-    return(integer())
+  kept <- fit$kept
+  if (is.null(kept$flat)) {
+    away <- unname(fit$objective$par - fit$par)
+    curvature <- tryCatch(
+      diag(suppressWarnings(fit$objective$he(par_of(fit$par, fit$objective)))),
+      xlaffi_error = function(error) NA_real_
+    )
+    change <- abs(unname(fit$gradient) * away) + abs(unname(curvature)) * away^2 / 2
+    kept$flat <- which(abs(away) > 1e-3 & change < 1e-3)
   }
-  change <- abs(unname(fit$gradient) * away) + abs(unname(diag(hessian))) * away^2 / 2
-  which(abs(away) > 1e-3 & change < 1e-3)
+  kept$flat
 }
 
 # Where the curve has fallen by `depth` on one side: nowhere if it has become flat before, of which two turns tell, or

@@ -168,26 +168,21 @@ check_kept <- function(y, keep, before, value_of, spread, range) {
       "Zero times the logarithm of 0 is NaN: `ifelse(keep > 0, log_density, 0)` is not."
     )
   }
-  # Other observations, which may have no density: those of one side, nearer ones, or each for itself
-  moved <- function(by) pmin(pmax(y$value + by, range[[1L]]), range[[2L]])
-  share <- seq_along(y$value) / length(y$value)
-  steps <- if (is.null(spread)) list(1, -1) else lapply(c(1, -1, 1e-2, -1e-2, 1e-4), `*`, spread * share)
-  for (by in steps) {
-    other <- value_of(moved(by))
-    if (is.finite(other)) break
-  }
-  if (!is.finite(other)) {
-    values <- y$value
-    for (i in which(!is.na(values))) {
-      for (by in steps) {
-        at <- replace(values, i, moved(by)[[i]])
-        if (at[[i]] != values[[i]] && is.finite(value_of(at))) {
-          values <- at
-          break
-        }
+  # Other observations, each as far from its own as leaves it a density
+  steps <- if (is.null(spread)) c(1, -1) else c(1, -1, 1e-2, -1e-2, 1e-4) * spread
+  values <- y$value
+  other <- before
+  for (i in which(!is.na(values))) {
+    share <- if (is.null(spread)) 1 else i / length(values)
+    for (by in steps * share) {
+      at <- replace(values, i, min(max(values[[i]] + by, range[[1L]]), range[[2L]]))
+      found <- if (at[[i]] != values[[i]]) value_of(at) else NaN
+      if (is.finite(found)) {
+        values <- at
+        other <- found
+        break
       }
     }
-    other <- value_of(values)
   }
   if (!isTRUE(all.equal(before, other, tolerance = 1e-8))) {
     fail("with zeros for `%s` the value still depends on `%s`",

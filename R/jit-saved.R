@@ -17,14 +17,20 @@ saved_or_made <- function(lasting, wanted, make, keep, back) {
   }
   made <- if (length(trace)) back(unserialize(trace))
   if (is.null(made)) {
-    spoke <- FALSE
-    note <- function(condition) spoke <<- TRUE
-    made <- withCallingHandlers(make(), warning = note, message = note)
-    made$spoke <- spoke || isTRUE(made$spoke)
+    made <- noting_speech(make())
     # What the session gave besides is compared with what it is in that session; nobody would say it again.
     bytes <- if (!made$spoke && !length(made$session)) keep(made)
     if (!is.null(bytes)) save_trace(root, key, wanted$name, serialize(bytes, NULL))
   }
+  made
+}
+
+# `made`, a list, with `spoke`: whether there were warnings or messages while it was made.
+noting_speech <- function(made) {
+  spoke <- FALSE
+  note <- function(condition) spoke <<- TRUE
+  made <- withCallingHandlers(made, warning = note, message = note)
+  made$spoke <- spoke || isTRUE(made$spoke)
   made
 }
 

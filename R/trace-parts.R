@@ -20,10 +20,10 @@ known_values <- function(scope, nodes, params, arguments) {
   lapply(values, `[`, !duplicated(values$name))
 }
 
-# The `lines` of nodes as functions of `least_long` nodes each, the calls of these, and the names of
-# the program's results.
-parts_of_program <- function(nodes, lines, values, results, indent) {
-  parts <- split(seq_along(nodes), (seq_along(nodes) - 1L) %/% least_long)
+# The `lines` of each node as functions of `least_long` nodes, the calls of these, and the names of the program's
+# results.
+parts_of_program <- function(lines, values, results, indent) {
+  parts <- split(seq_along(lines), (seq_along(lines) - 1L) %/% least_long)
   wanted <- unique(results)
   functions <- calls <- character()
   for (i in rev(seq_along(parts))) {

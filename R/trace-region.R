@@ -13,14 +13,16 @@ replay <- function(values, from, to, first, effects = list(), other = function(n
     if (is.null(found)) value else found
   }
   for (node in nodes_between(values, first, effects, known)) {
-    rule <- primitive_rule(node$op, "replay")
     made <- other(node, now)
-    if (is.null(made)) {
-      made <- if (is.null(rule)) rebind_node(node, lapply(node$inputs, now)) else rule(node, now)
-    }
-    set_of_results(known, node, made)
+    set_of_results(known, node, if (is.null(made)) replayed_node(node, now) else made)
   }
   lapply(values, now)
+}
+
+# The results of a node for other values in the place of those that it is made of
+replayed_node <- function(node, now) {
+  rule <- primitive_rule(node$op, "replay")
+  if (is.null(rule)) rebind_node(node, lapply(node$inputs, now)) else rule(node, now)
 }
 
 # The results of a region for other parameters and other values from outside

@@ -20,9 +20,11 @@ with_session_reads <- function(call) {
   reads <- trace_state$session_reads
   call$session <- grouped_reads(reads)
   # What surrounds this one has read it, too.
-  outer <- c(outer, reads[setdiff(names(reads), names(outer))])
+  outer <- joined_reads(outer, reads)
   call
 }
+
+joined_reads <- function(reads, more) c(reads, more[setdiff(names(more), names(reads))])
 
 # As captured_variables() has them: variables by environments, without what the code has changed itself.
 grouped_reads <- function(reads) {

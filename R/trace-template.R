@@ -49,7 +49,7 @@ new_template <- function(f, types) {
 from_template <- function(template, values) {
   for (value in values) check_living(value)
   made <- vector("list", length(template$keys))
-  made[seq_along(values)] <- unname(values)
+  made[seq_along(values)] <- values
   now <- function(value) {
     at <- match(value_key(value), template$keys)
     if (is.na(at)) value else made[[at]]
@@ -61,8 +61,7 @@ from_template <- function(template, values) {
       at <- at + 1L
       made[[at]] <- new_value(checked_node(node$op, made[template$inputs[[i]]], node$types, node$params))
     } else {
-      rule <- primitive_rule(node$op, "replay")
-      results <- if (is.null(rule)) rebind_node(node, lapply(node$inputs, now)) else rule(node, now)
+      results <- replayed_node(node, now)
       made[at + seq_along(results)] <- results
       at <- at + template$count[[i]]
     }

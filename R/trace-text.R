@@ -24,7 +24,7 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
   types <- vapply(region$results, mlir_type, "")
   results <- vapply(region$results, value_name, "", scope = scope)
   parts <- if (is_in_parts(kind) && !length(region$effects) && !any(vapply(nodes, acts, NA))) {
-    parts_of_program(nodes, body, known_values(scope, nodes, params, arguments), results, scope$indent)
+    parts_of_program(body, known_values(scope, nodes, params, arguments), results, scope$indent)
   }
   constants <- if (hidden) scope$shared$entries
   constant_types <- lapply(constants, function(entry) entry$type)

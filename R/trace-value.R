@@ -15,6 +15,7 @@ new_node <- function(op, inputs, types, params = list()) {
   checked_node(op, inputs, types, params)
 }
 
+# A node of inputs that are known to belong to this program
 checked_node <- function(op, inputs, types, params) {
   trace_state$node_count <- trace_state$node_count + 1
   node <- new.env(parent = emptyenv(), size = 8L)
