@@ -24,8 +24,8 @@ turns_as_loop <- function(values, table, row, first) {
   if (is.null(found)) {
     return(values)
   }
-  # What comes before the loop stays.
-  replay(values, c(found$from, used$before), c(found$to, used$before), first)
+  # What comes before the loop stays, once.
+  replay(values, c(found$from, used$before), c(found$to, used$before_first), first)
 }
 
 carried_values <- function(plan) lapply(plan$carried, function(one) one$value)
@@ -34,115 +34,6 @@ carried_values <- function(plan) lapply(plan$carried, function(one) one$value)
 turn_node <- function(table, row, k, turn = row$turns) table$nodes[[row$from + (turn - 1L) * row$period + k - 1L]]
 
 turn_nodes <- function(table, row, k) lapply(seq_len(row$turns), function(turn) turn_node(table, row, k, turn))
-
-# What becomes of the nodes of a turn, by their places: `from_stacks`, numbers and windows that differ; of these
-# `taken`, which the loop takes, and `stacks`, functions that make their stacks; `arrays`, which get elements turn by
-# turn, and where these lie, `windows`. All others the loop computes, from these, from values `outside` that all turns
-# share, and from what is `carried` from turns before: `k`, `index`, and `lag`, how many turns; NULL where that needs
-# another first turn. Of these `moving` are windows of what the turns compute, at places that differ, and `at` has a
-# column of places for each turn; of what all turns share there are none, for sparse derivatives would take every place
-# for possible. NULL where there is no loop.
-turns_plan <- function(table, row) {
-  places <- seq_len(row$period)
-  at <- lapply(places, function(k) places_of_turns(table, row, k))
-  stacks <- lapply(places, function(k) turn_stack(table, row, k, at[[k]]))
-  windows <- lapply(places, function(k) updates_of_turns(table, row, k))
-  from_stacks <- !vapply(stacks, is.null, NA)
-  arrays <- !vapply(windows, is.null, NA)
-  outside <- carried <- list()
-  taken <- integer()
-  for (k in places[!from_stacks]) {
-    here <- row$from + k - 1L + (seq_len(row$turns) - 1L) * row$period
-    operands <- table$operands[[here[[row$turns]]]]
-    for (j in if (arrays[[k]]) 2L else seq_along(operands)) {
-      ids <- table$ids[[j]][here]
-      back <- table$back[[j]][here]
-      if (all(ids == ids[[1L]])) {
-        outside <- c(outside, operands[j])
-        next
-      }
-      if (any(back != back[[1L]])) {
-        return()
-      }
-      lag <- -((k - 1L - back[[1L]]) %/% row$period)
-      from <- (k - 1L - back[[1L]]) %% row$period + 1L
-      taken <- c(taken, from)
-      if (lag > 0L) {
-        carried <- c(carried, list(list(k = from, index = operands[[j]]@index, lag = lag)))
-      }
-    }
-  }
-  if (any(arrays[taken])) {
-    return()
-  }
-  taken <- intersect(which(from_stacks), taken)
-  moving <- which(!from_stacks & !vapply(at, is.null, NA))
-  if (!all(vapply(moving, function(k) may_move(table, row, k), NA))) {
-    return()
-  }
-  list(
-    moving = moving, at = at[moving],
-    arrays = which(arrays), windows = windows[arrays], outside = unique_values(outside),
-    carried = carried_before(table, row, unique(carried)), from_stacks = which(from_stacks), stacks = stacks[taken],
-    taken = taken
-  )
-}
-
-# All that is carried from one turn to the next and on to later ones, each with its `start`; NULL where what stands
-# for a turn before the first one is not of the same type.
-carried_before <- function(table, row, carried) {
-  keys <- vapply(carried, function(one) paste(one$k, one$index), "")
-  chains <- lapply(split(carried, factor(keys, unique(keys))), function(same) {
-    first <- same[[1L]]
-    lapply(seq_len(max(vapply(same, function(one) one$lag, 0L))), function(lag) {
-      at <- row$from + first$k - 1L - lag * row$period
-      node <- if (at >= 1L) table$nodes[[at]]
-      type <- turn_node(table, row, first$k)$types[[first$index]]
-      if (is.null(node) || length(node$types) < first$index || !same_type(node$types[[first$index]], type)) {
-        return(NULL)
-      }
-      value <- new_value(turn_node(table, row, first$k, row$turns - lag), first$index)
-      list(k = first$k, index = first$index, lag = lag, value = value, start = new_value(node, first$index))
-    })
-  })
-  chains <- do.call(c, unname(chains))
-  if (!any(vapply(chains, is.null, NA))) as.list(chains)
-}
-
-# Where the slices at place `k` begin, a column for each turn, if that differs from turn to turn; else NULL.
-places_of_turns <- function(table, row, k) {
-  if (turn_node(table, row, k)$op == "slice") {
-    first <- turn_node(table, row, k)$params$start
-    starts <- vapply(turn_nodes(table, row, k), function(node) node$params$start, first)
-    starts <- matrix(starts, ncol = row$turns)
-    if (any(starts != starts[, 1L])) starts
-  }
-}
-
-# A function that gives the stack of what the nodes at place `k` hold, where they are numbers that differ, or windows of
-# one array `at` places that do; else NULL.
-turn_stack <- function(table, row, k, at) {
-  node <- turn_node(table, row, k)
-  if (node$op == "constant") {
-    data <- lapply(turn_nodes(table, row, k), function(node) node$params$data)
-    if (!all(vapply(data, is_same, NA, data[[1L]]))) {
-      return(function() stacked_numbers(data, node$types[[1L]]))
-    }
-  } else if (!is.null(at)) {
-    keys <- value_keys(lapply(turn_nodes(table, row, k), function(node) node$inputs[[1L]]))
-    sizes <- node$types[[1L]]@shape
-    if (all(keys == keys[[1L]]) && (sum(varying_axes(at)) == 1L || all(sizes == 1L))) {
-      return(function() stacked_windows(node$inputs[[1L]], at, sizes, node$params$step))
-    }
-  }
-}
-
-may_move <- function(table, row, k) {
-  inputs <- lapply(turn_nodes(table, row, k), function(node) node$inputs[[1L]]@node)
-  !identical(inputs[[1L]], inputs[[2L]])
-}
-
-varying_axes <- function(starts) apply(starts != starts[, 1L], 1L, any)
 
 stacked_numbers <- function(data, type) {
   one <- prod(type@shape) == 1L || length(data[[1L]]) == 1L
@@ -179,41 +70,6 @@ stacked_windows <- function(x, starts, sizes, step) {
 # The places by rows, from 1 on, of elements whose positions are the columns of a matrix
 row_places <- function(shape, positions) {
   places(shape, lapply(seq_along(shape), function(axis) positions[axis, ] - 1L))
-}
-
-# Where the nodes at place `k` put elements into an array, see places_together(), if they are updates at known places,
-# each of what the one before it gave and which nobody else in the row uses; else NULL.
-updates_of_turns <- function(table, row, k) {
-  node <- turn_node(table, row, k)
-  if (node$op != "dynamic_update_slice") {
-    return()
-  }
-  at <- row$from + k - 1L + (seq_len(row$turns) - 1L) * row$period
-  if (any(table$back[[1L]][at[-1L]] != row$period)) {
-    return()
-  }
-  within <- seq.int(row$from, length.out = row$turns * row$period)
-  uses <- sum(vapply(table$ids, function(ids) sum(ids[within] %in% node_ids(table$nodes[at])), 0))
-  if (uses == row$turns - 1L) places_together(turn_nodes(table, row, k))
-}
-
-# Where updates lie: `from`, the first one's place, if each lies behind the one before it along `axis`; or `at`, the
-# places of single elements by rows. NULL for others, and where one lies on another.
-places_together <- function(nodes) {
-  windows <- lapply(nodes, known_window)
-  if (any(vapply(windows, is.null, NA))) {
-    return()
-  }
-  sizes <- nodes[[1L]]$inputs[[2L]]@shape
-  shape <- nodes[[1L]]$types[[1L]]@shape
-  from <- matrix(vapply(windows, function(window) window$from, integer(length(shape))), ncol = length(windows))
-  varying <- which(varying_axes(from))
-  along <- if (length(varying) == 1L) unique(diff(from[varying, ]))
-  if (length(along) == 1L && sizes[[varying]] == along) {
-    return(list(from = from[, 1L], axis = varying))
-  }
-  at <- row_places(shape, from)
-  if (all(sizes == 1L) && !anyDuplicated(at)) list(at = at)
 }
 
 # Whether a batch would call functions of the user's again, which may read variables that have changed
@@ -253,9 +109,9 @@ updated_together <- function(x, windows, stack) {
   dynamic_updated(x, update, lapply(windows$from - 1L, constant, "i32", integer(), "start"))
 }
 
-# What is used behind the row: `before`, values that stay as they are; `within`, those of the loop, by their places `k`
-# in a turn, `index`, the `turn`, and `value`; and the places of `arrays`. NULL where one of these is used on its way,
-# or nothing of the loop is used.
+# What is used behind the row: `before`, values that stay as they are, or as `before_first`: those of the first turn,
+# where they are alike in all; `within`, those of the loop, by their places `k` in a turn, `index`, the `turn`, and
+# `value`; and the places of `arrays`. NULL where one of these is used on its way, or nothing of the loop is used.
 used_of_turns <- function(values, table, row, plan) {
   of_row <- node_ids(table$nodes[seq.int(row$from, length.out = row$length)])
   behind <- nodes_behind(nodes_of(values), replay_edges, of_row[[row$length]] + 1)
@@ -264,7 +120,8 @@ used_of_turns <- function(values, table, row, plan) {
   at <- match(ids, of_row) - 1L
   turn <- at %/% row$period + 1L
   k <- at %% row$period + 1L
-  before <- ids < of_row[[1L]] | k %in% plan$from_stacks
+  alike <- k %in% plan$alike
+  before <- ids < of_row[[1L]] | k %in% plan$from_stacks | alike
   arrays <- k %in% plan$arrays
   if (any(turn[arrays] < row$turns)) {
     return()
@@ -272,7 +129,11 @@ used_of_turns <- function(values, table, row, plan) {
   within <- lapply(which(!is.na(at) & !before & !arrays), function(i) {
     list(k = k[[i]], index = taken[[i]]@index, turn = turn[[i]], value = taken[[i]])
   })
-  if (length(within) || any(arrays)) list(before = taken[before], within = within, arrays = k[arrays])
+  if (length(within) || any(arrays)) {
+    once <- taken
+    once[alike] <- lapply(which(alike), function(i) new_value(turn_node(table, row, k[[i]], 1L), taken[[i]]@index))
+    list(before = taken[before], before_first = once[before], within = within, arrays = k[arrays])
+  }
 }
 
 # Elements that the stacks of one loop may have altogether
@@ -308,7 +169,7 @@ loop_of_turns <- function(table, row, plan, used, first) {
       k <- match(node$id, moving)
       if (!is.na(k)) list(moving_window(now(node$inputs[[1L]]), at[[k]], node$types[[1L]]@shape, node$params$step))
     }
-    now <- replay(c(fresh, results), from, c(plan$outside, carry, x[seq_along(taken)]), first, other = window)
+    now <- replay(c(fresh, results), from, c(plan$outside_first, carry, x[seq_along(taken)]), first, other = window)
     carry[!new] <- carry[which(!new) - 1L]
     carry[new] <- now[seq_along(fresh)]
     list(carry = carry, ys = beyond(now, length(fresh)))

@@ -139,6 +139,19 @@ cases <- list(
     }
     a * b
   }, c(0.1, 0.3), 1),
+  the_same_in_all = list(function(p) {
+    x <- numeric(n)
+    s <- p[1]
+    last <- 0
+    for (i in 1:n) {
+      a <- exp(p[2]) + sin(p[1])
+      m <- solve(diag(2) * plogis(p[1]) + p[2])
+      s <- s * sqrt(a) * 0.5 + y[i] * a + last + (m %*% c(s, 1))[2]
+      last <- cos(p[2]) * 2
+      x[i] <- a
+    }
+    s * a + sum(x * y) + last
+  }, c(0.1, 0.3), 1),
   choices = list(function(p) {
     s <- p[1]
     for (i in 1:n) s <- ifelse(s > 0, s * p[2] + y[i], exp(s) - p[1] * y[i])
@@ -182,7 +195,10 @@ test_that("turns of R's loops are one loop of the program, with R's values", {
 
 test_that("loops have the derivatives and batches of the same program turn by turn", {
   several <- c("shuffled", "side_by_side")
-  if (all_run()) several <- c(several, "lags", "kalman", "windows", "columns", "overwritten", "complex", "densities")
+  if (all_run()) {
+    more <- c("the_same_in_all", "lags", "kalman", "windows", "columns", "overwritten", "complex", "densities")
+    several <- c(several, more)
+  }
   for (name in several) {
     f <- cases[[name]][[1]]
     p <- cases[[name]][[2]]
@@ -194,6 +210,21 @@ test_that("loops have the derivatives and batches of the same program turn by tu
     sparse <- function(p) as.matrix(xla_hessian(f, sparse = TRUE)(p))
     expect_equal(sparse(p), unname(found$hessian), tolerance = 1e-12, ignore_attr = TRUE, label = name)
   }
+})
+
+test_that("what is the same in all turns is computed once", {
+  body_of <- function(f, ...) {
+    text <- xla_program(f, ...)
+    regmatches(text, regexpr("(?s)do \\{.*?\n    \\}", text, perl = TRUE))
+  }
+  expect_length(grep("exponential", body_of(cases$garch[[1]], cases$garch[[2]])), 0L)
+  expect_match(body_of(cases$interrupted[[1]], cases$interrupted[[2]]), "cosine")
+  same <- cases$the_same_in_all
+  expect_no_match(body_of(same[[1]], same[[2]]), "sine |exponential|sqrt|custom_call")
+  # Nothing but such values
+  many <- function(p) sum(sapply(1:40, function(i) exp(p) + sin(exp(p))))
+  expect_equal(xla_jit(many)(0.3), many(0.3), tolerance = 1e-13)
+  expect_equal(xla_grad(many)(0.3), 40 * exp(0.3) * (1 + cos(exp(0.3))), tolerance = 1e-12)
 })
 
 test_that("sparse derivatives of loops are no fuller", {

@@ -47,6 +47,8 @@ test_that("an objective takes R data and buffers in turns, and predictions take 
 
 test_that("the memory of an objective's data is counted", {
   skip_unless_included("memory statistics")
+  # What other tests left is not to go meanwhile.
+  gc()
   before <- pjrt_memory_stats()
   objective <- xla_objective(function(m, x) sum((x - m)^2), 0, x = as.double(1:1e4))
   expect_equal(objective$fn(0), sum((1:1e4)^2))
