@@ -42,6 +42,8 @@ hooks$with_loops <- function(values, first) {
     return(values)
   }
   table <- turn_table(nodes)
+  plain <- nodes_behind(nodes_of(values), function(node) node$inputs, first)
+  table$plain <- node_ids(nodes) %in% node_ids(plain)
   found <- values
   # From the last row to the first: what is before a row stays as the table has it.
   for (row in rows_of_turns(table)) found <- turns_as_loop(found, table, row, first)
@@ -66,7 +68,8 @@ has_effects <- function() {
 
 # What rows are found by: of each node a number for its kind, 0 for one that is no part of a row, and its operands:
 # `ids` the nodes that these are results of, `indices` the places among their results, `back` how many nodes before.
-# Where a slice begins does not count.
+# Where a slice begins does not count. `plain` are those that are no mere part of what an op's call gave: derivatives go
+# through them.
 turn_table <- function(nodes) {
   kinds <- integer(length(nodes))
   known <- utils::hashtab()

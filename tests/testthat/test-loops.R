@@ -225,6 +225,16 @@ test_that("what is the same in all turns is computed once", {
   many <- function(p) sum(sapply(1:40, function(i) exp(p) + sin(exp(p))))
   expect_equal(xla_jit(many)(0.3), many(0.3), tolerance = 1e-13)
   expect_equal(xla_grad(many)(0.3), 40 * exp(0.3) * (1 + cos(exp(0.3))), tolerance = 1e-12)
+  # What an op calls has no derivatives of its own, and stays within it.
+  rows <- matrix(sin(1:24), 8)
+  normal <- function(p) {
+    s <- 0
+    for (i in 1:8) s <- s * 0.9 + hlo_dmvnorm(rows[i, ], sigma = diag(3) * exp(p[1]) + p[2], log = TRUE)
+    s
+  }
+  values <- xla_vmap(normal)(rbind(c(0.3, 0.2), c(0.3 + 1e-5, 0.2), c(0.3 - 1e-5, 0.2)))
+  expect_equal(xla_grad(normal)(c(0.3, 0.2))[1], (values[2] - values[3]) / 2e-5, tolerance = 1e-8)
+  expect_equal(xla_hessian(normal)(c(0.3, 0.2)), turn_by_turn(xla_hessian(normal)(c(0.3, 0.2))), tolerance = 1e-11)
 })
 
 test_that("sparse derivatives of loops are no fuller", {
