@@ -60,35 +60,54 @@ op_tangents <- function(node, tangents, reverse) {
   tangents <- tree_fill(p$arguments, tangents)
   changes <- jvp(primals, results, tangents)
   changes <- rule_results(changes, results, node$types, p$op$name, "jvp")
-  if (is.primitive(p$op$jvp) || !identical(topenv(environment(p$op$jvp)), topenv())) {
-    check_depends(changes, given, first, p$op$name)
-  }
+  if (is_of_user(p$op$jvp)) check_depends(changes, given, first, p$op$name, "jvp", "tangents")
   changes
 }
 
-# What a user's rule adds that does not depend on `tangents` is no part of a derivative: reverse mode would lose it.
-check_depends <- function(changes, tangents, first, op) {
+is_of_user <- function(rule) is.primitive(rule) || !identical(topenv(environment(rule)), topenv())
+
+# What a user's rule adds or puts in that does not depend on `given`, the tangents or cotangents, is no part of a
+# derivative: the other mode would lose it.
+check_depends <- function(changes, given, first, op, rule, name) {
   there <- function(values) Filter(Negate(is.null), values)
   edges <- derivative_edges("jvp")
   nodes <- nodes_behind(nodes_of(there(changes)), edges, first)
-  depends <- computed_from(there(tangents), nodes, edges)
-  sums <- Filter(function(node) node$op %in% c("add", "subtract") && depends(new_value(node, 1L)), nodes)
-  parts <- c(there(changes), unlist(lapply(sums, edges), recursive = FALSE))
+  depends <- computed_from(there(given), nodes, edges)
+  moving <- Filter(function(node) depends(new_value(node, 1L)), nodes)
+  parts <- c(there(changes), unlist(lapply(moving, parts_of_node), recursive = FALSE))
   if (!all(vapply(parts, function(value) depends(value) || is_fixed_zero(value), NA))) {
-    abort(sprintf("the jvp rule of op `%s` gives something that does not depend on `tangents`", op),
-      op = op, operand = "jvp", call = NULL,
-      hint = "Rules for derivatives must be linear in `tangents`; NULL is for what does not change."
+    abort(sprintf("the %s rule of op `%s` gives something that does not depend on `%s`", rule, op, name),
+      op = op, operand = rule, call = NULL,
+      hint = sprintf("Rules for derivatives must be linear in `%s`; NULL is for what does not change.", name)
     )
   }
 }
 
-is_fixed_zero <- function(value) {
+# What the elements of a node's result are, or are sums of. ifelse() chooses NaN where the test is NaN.
+parts_of_node <- function(node) {
+  switch(node$op,
+    add = ,
+    subtract = ,
+    pad = ,
+    concatenate = node$inputs,
+    select = Filter(function(value) !is_constant_of(value, is.nan), node$inputs[-1L]),
+    dynamic_update_slice = node$inputs[1:2],
+    scatter_add = ,
+    scatter_set = node$inputs[c(1L, 3L)],
+    list()
+  )
+}
+
+is_fixed_zero <- function(value) is_constant_of(value, function(x) !is.na(x) & x == 0)
+
+# Whether a value is a constant all of whose numbers are such
+is_constant_of <- function(value, such) {
   node <- value@node
   switch(node$op,
-    constant = !anyNA(node$params$data) && all(node$params$data == 0),
+    constant = all(such(node$params$data)),
     broadcast_in_dim = ,
     convert = ,
-    reshape = is_fixed_zero(node$inputs[[1L]]),
+    reshape = is_constant_of(node$inputs[[1L]], such),
     FALSE
   )
 }

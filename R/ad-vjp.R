@@ -46,9 +46,13 @@ residuals_of <- function(node, residuals) {
 vjp_shares <- function(node, given, wanted, primals = node$inputs, results = node_values(node),
                        residuals = node$params$residuals) {
   p <- node$params
-  given <- Map(function(x, type) if (is_inexact(type@dtype)) or_zero(x, type), given, node$types)
+  first <- trace_state$node_count + 1
+  given <- Map(function(x, type) if (is_inexact(type@dtype)) alias_of(or_zero(x, type)), given, node$types)
   shares <- call_vjp(p$op, p$arguments, p$results, wanted, primals, results, given, residuals)
-  rule_results(shares, p$arguments, lapply(node$inputs, type_of), p$op$name, "vjp")
+  shares <- rule_results(shares, p$arguments, lapply(node$inputs, type_of), p$op$name, "vjp")
+  rule <- if (has_residuals(p$op)) p$op$vjp$reverse else p$op$vjp
+  if (is_of_user(rule)) check_depends(shares, given, first, p$op$name, "vjp", "cotangents")
+  shares
 }
 
 call_vjp <- function(op, arguments, like, wanted, primals, results, cotangents, residuals) {

@@ -50,7 +50,7 @@ traced_count <- function(self) {
   plain <- is.null(traced$mesh) && is.null(traced$present) && !length(region$effects) && !traced$spoke
   if (plain && can_be_kept(region)) {
     reads <- trace_state$session_reads
-    graph <- list(region = region, reads = reads, watched = c(settled(captured), grouped_reads(reads)))
+    graph <- list(region = region, reads = reads, watched = on_search_path(c(settled(captured), grouped_reads(reads))))
     objective_graph$last <- rlang::new_weakref(self, graph)
   }
   list(count = traced$results@shape)

@@ -69,8 +69,8 @@ is_shared <- function(table, here, j) all(table$ids[[j]][here] == table$ids[[j]]
 quickly_made <- c("constant", "iota", "broadcast")
 
 # At which places the nodes compute the same in all turns, of values that all turns share and that are no numbers: once
-# will do. Not those that `differ`, and not parts of what an op's call gave, which may have no derivatives; what the first
-# turn takes of what is before the row must be the same, too.
+# will do. Not those that `differ`, and not parts of what an op's call gave, which may have no derivatives; what the
+# first turn takes of what is before the row must be the same, too.
 alike_in_turns <- function(table, row, differ) {
   places <- seq_len(row$period)
   made <- vapply(places, function(k) turn_node(table, row, k)$op %in% quickly_made, NA)

@@ -161,7 +161,9 @@ known_fact <- function(name, stamp) {
   }
   file <- fact_file(name)
   if (is_own_file(file)) {
-    fact <- tryCatch(unserialize(readBin(file, "raw", file.size(file))), error = function(error) NULL)
+    kept <- tryCatch(unserialize(readBin(file, "raw", file.size(file))), error = function(error) NULL)
+    whole <- is.list(kept) && is.raw(kept$bytes) && identical(kept$digest, digest_of(kept$bytes))
+    fact <- if (whole) unserialize(kept$bytes)
     if (is.list(fact) && identical(fact$stamp, stamp)) {
       op_state$compilers[[name]] <- fact
       return(fact)
@@ -173,7 +175,9 @@ known_fact <- function(name, stamp) {
 note_fact <- function(name, fact) {
   if (!identical(op_state$compilers[[name]], fact) || !file.exists(fact_file(name))) {
     op_state$compilers[[name]] <- fact
-    write_whole(fact_file(name), function(path) write_bytes(serialize(fact, NULL), path))
+    bytes <- serialize(fact, NULL)
+    kept <- serialize(list(digest = digest_of(bytes), bytes = bytes), NULL)
+    write_whole(fact_file(name), function(path) write_bytes(kept, path))
   }
 }
 

@@ -11,7 +11,7 @@ elementwise_code <- function(expression, signature, name, call = rlang::caller_e
   calls <- as.list(parsed)
   from <- vapply(attr(parsed, "srcref"), function(place) place[[1L]], 0L)
   lines <- if (is_assignments(calls)) {
-    for (assigned in calls) check_for_c(assigned[[3L]], name, call)
+    for (assigned in calls) check_for_c(assigned[[3L]], name, call, may_be_complex(signature))
     c_statements(calls, signature)
   }
   if (is.null(lines)) {
@@ -49,17 +49,26 @@ is_assignments <- function(calls) {
   length(calls) > 0L && all(vapply(calls, is_assignment, NA))
 }
 
-# NULL where there is something that is no R code for elements. Variables are declared where they come first.
+# NULL where there is something that is no R code for elements. A variable has another name in C, and another type,
+# each time that it is given a value.
 c_statements <- function(calls, signature) {
-  known <- names(signature$results)
-  variables <- c(names(signature$operands), names(signature$attributes))
-  tryCatch(vapply(calls, function(call) {
-    name <- as.character(call[[2L]])
-    declared <- name %in% known
-    value <- c_expression(call[[3L]], c(known, variables))
-    known <<- c(known, name)
-    sprintf("%s%s = %s;", if (declared) "" else "__auto_type ", name, value)
+  results <- names(signature$results)
+  variables <- c(results, names(signature$operands), names(signature$attributes))
+  names(variables) <- variables
+  tryCatch(vapply(seq_along(calls), function(i) {
+    name <- as.character(calls[[i]][[2L]])
+    value <- c_expression(calls[[i]][[3L]], variables)
+    if (name %in% results) {
+      return(sprintf("%s = %s;", name, value))
+    }
+    variables[[name]] <<- if (name %in% names(variables)) sprintf("xlaffi_%d_%s", i, name) else name
+    sprintf("__auto_type %s = %s;", variables[[name]], value)
   }, ""), xlaffi_not_r = function(condition) NULL)
+}
+
+may_be_complex <- function(signature) {
+  dtypes <- array_dtypes(signature)
+  !all(dtypes %in% type_state$dtypes$name) || any(is_complex(dtypes))
 }
 
 not_r <- function() rlang::abort("", class = "xlaffi_not_r")
@@ -70,10 +79,14 @@ refuse_in_c <- function(said, hint, op, call) {
 }
 
 # Of the calls of an expression the first that is not for C: an assignment within it, an operator between `%`, a name
-# with a dot, and a function with other arguments than here.
-check_for_c <- function(x, op, call) {
+# with a dot, and a function with other arguments than here; and texts, which C takes for numbers.
+check_for_c <- function(x, op, call, complex = TRUE) {
   if (is.atomic(x) && anyNA(x) && !is.nan(x)) {
     refuse_in_c("there is no NA in an expression", "`NaN` is one.", op, call)
+  }
+  if (is.character(x) || (is.complex(x) && !complex)) {
+    said <- if (is.character(x)) "there are no texts in an expression" else "no operand and no result is complex"
+    refuse_in_c(sprintf("%s: `%s`", said, deparse(x)), NULL, op, call)
   }
   if (!is.call(x) || !is.name(x[[1L]])) {
     return()
@@ -97,7 +110,7 @@ check_for_c <- function(x, op, call) {
       if (f == "log") "`log(x) / log(y)` has another base.", op, call
     )
   }
-  for (part in as.list(x)[-1L]) check_for_c(part, op, call)
+  for (part in as.list(x)[-1L]) check_for_c(part, op, call, complex)
 }
 
 # How many operands a form takes
@@ -114,10 +127,11 @@ c_functions <- c(
   "<" = "(%s < %s)", "<=" = "(%s <= %s)", ">" = "(%s > %s)", ">=" = "(%s >= %s)", "^" = "pow(%s, %s)"
 )
 
+# `variables` are names in C, by those in R.
 c_expression <- function(x, variables) {
   if (is.name(x)) {
     name <- as.character(x)
-    return(if (name == "pi" && !name %in% variables) c_number(pi) else name)
+    return(if (name %in% names(variables)) variables[[name]] else if (name == "pi") c_number(pi) else name)
   }
   if (is.numeric(x) || is.logical(x)) {
     return(if (is.double(x)) c_number(x) else as.character(as.integer(x)))
@@ -241,10 +255,11 @@ elementwise_error <- function(error, name, before, code, support) {
   parts <- stats::setNames(c("the expression", "`support`"), paste0(c(part_name(name), "support"), ".c"))
   place <- function(found) {
     own <- found$file == names(parts)[[1L]]
+    line_of <- function(lines, at) if (is.null(lines)) NA else lines[at]
     found$line[own] <- code$from[pmin(pmax(found$line[own] - before, 1L), length(code$from))]
     given <- found$file == names(parts)[[2L]] & found$line > length(elementwise_support)
     found$line[given] <- found$line[given] - length(elementwise_support)
-    shown <- ifelse(own, code$text[found$line], ifelse(given, support[found$line], NA))
+    shown <- ifelse(own, line_of(code$text, found$line), ifelse(given, line_of(support, found$line), NA))
     found$snippet <- ifelse(is.na(shown), found$snippet, sprintf("%5d | %s", found$line, shown))
     found
   }

@@ -6,7 +6,13 @@ elementwise_jvp <- function(code, signature, name) {
     "the expression is C"
   } else {
     functions <- setdiff(all_functions(code$calls), names(value_functions))
-    if (length(functions)) sprintf("that of `%s()` is not known here", functions[[1L]])
+    names <- unlist(lapply(code$calls, function(call) all.names(call[[3L]], functions = FALSE)))
+    names <- setdiff(names, c(names(signature$operands), names(signature$attributes), code$names, names(c_constants)))
+    if (length(functions)) {
+      sprintf("that of `%s()` is not known here", functions[[1L]])
+    } else if (length(names)) {
+      sprintf("the value of `%s` is not known here", names[[1L]])
+    }
   }
   function(primals, results, tangents, attributes) {
     if (!is.null(unknown)) {
@@ -18,7 +24,10 @@ elementwise_jvp <- function(code, signature, name) {
     types <- tree_leaves(results)
     f <- function(...) {
       operands <- lapply(list(...), broadcast_to, shape)
-      values <- value_statements(code$calls, c(operands, attributes))
+      operands[code$widened] <- lapply(operands[code$widened], converted, "i64")
+      attributes <- attribute_values(attributes, signature, primals)
+      dtypes <- stats::setNames(lapply(types, function(type) type@dtype), names(signature$results))
+      values <- value_statements(code$calls, c(operands, attributes), dtypes)
       tree_fill(results, Map(function(name, type) as_result(values[[name]], type), names(signature$results), types))
     }
     xla_jvp(f)(primals, tangents)$tangent
@@ -26,10 +35,30 @@ elementwise_jvp <- function(code, signature, name) {
 }
 
 as_result <- function(x, type) {
-  x <- if (is_value(x)) x else constant(x, r_dtype(x), integer(), "expression")
-  x <- if (length(x@shape)) x else repeated(x, type@shape)
-  converted(x, type@dtype)
+  x <- as_dtype(x, type@dtype)
+  if (length(x@shape)) x else repeated(x, type@shape)
 }
+
+as_dtype <- function(x, dtype) {
+  converted(if (is_value(x)) x else constant(x, r_dtype(x), integer(), "expression"), dtype)
+}
+
+# Attributes with the dtypes that they have in C
+attribute_values <- function(attributes, signature, primals) {
+  Map(function(x, name) {
+    dtype <- signature$attributes[[name]]$dtype
+    same <- Filter(function(operand) operand$dtype == dtype, signature$operands)
+    if (length(same)) dtype <- primals[[names(same)[[1L]]]]@dtype
+    if (length(x) == 1L && dtype %in% type_state$dtypes$name) constant(x, dtype, integer(), name) else x
+  }, attributes, names(attributes))
+}
+
+# Constants of C's <math.h>, and R's own
+c_constants <- list(
+  pi = pi, M_PI = pi, M_PI_2 = pi / 2, M_PI_4 = pi / 4, M_1_PI = 1 / pi, M_2_PI = 2 / pi, M_2_SQRTPI = 2 / sqrt(pi),
+  M_E = exp(1), M_LN2 = log(2), M_LN10 = log(10), M_LOG2E = 1 / log(2), M_LOG10E = 1 / log(10), M_SQRT2 = sqrt(2),
+  M_SQRT1_2 = sqrt(0.5)
+)
 
 all_functions <- function(x) {
   if (is.call(x)) {
@@ -39,10 +68,13 @@ all_functions <- function(x) {
   }
 }
 
-value_statements <- function(calls, variables) {
-  env <- list2env(variables, parent = list2env(value_functions, parent = list2env(list(pi = pi), parent = emptyenv())))
+# What is given to a result has its dtype from then on, as in C.
+value_statements <- function(calls, variables, dtypes = list()) {
+  env <- list2env(variables, parent = list2env(value_functions, parent = list2env(c_constants, parent = emptyenv())))
   for (call in calls) {
-    env[[as.character(call[[2L]])]] <- eval(call[[3L]], env)
+    name <- as.character(call[[2L]])
+    value <- eval(call[[3L]], env)
+    env[[name]] <- if (is.null(dtypes[[name]])) value else as_dtype(value, dtypes[[name]])
   }
   env
 }
@@ -56,16 +88,27 @@ promoted <- function(f) {
       return(f(converted(x, both), converted(y, both)))
     }
     whole <- function(value, number) {
-      if (is_value(value) && is.double(number) && !is_inexact(value@dtype)) converted(value, "f64") else value
+      if (!is_value(value) || is_inexact(value@dtype)) {
+        return(value)
+      }
+      if (is.double(number)) converted(value, "f64") else if (is_value(number)) value else as_int(value)
     }
     f(whole(x, y), whole(y, x))
   }
 }
 
-# The dtype of a sum in C
+# What C computes with as its `int`
+short_dtypes <- c("pred", "i8", "ui8", "i16", "ui16")
+
+as_int <- function(x) if (is_value(x) && x@dtype %in% short_dtypes) converted(x, "i32") else x
+
+# The dtype that C has for both
 wider_dtype <- function(x, y) {
   if (x == y) {
     return(x)
+  }
+  if (all(c(x, y) %in% short_dtypes)) {
+    return("i32")
   }
   order <- c("pred", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64", "f32", "f64")
   rank <- max(match(real_dtype(x), order), match(real_dtype(y), order))
@@ -86,10 +129,11 @@ value_functions <- local({
     force(f)
     promoted(function(x, y) f(float(x), float(y)))
   }
-  signed <- function(f) {
+  computed <- function(f) {
     both <- promoted(f)
-    function(x, y) if (missing(y)) f(x) else both(x, y)
+    function(x, y) if (missing(y)) f(as_int(x)) else both(as_int(x), as_int(y))
   }
+  size <- function(x) abs(if (is_value(x) && grepl("^i|^pred|^ui(8|16|32)", x@dtype)) converted(x, "i64") else x)
   either <- function(f, plain) promoted(function(x, y) if (is_value(x) || is_value(y)) f(x, y) else plain(x, y))
   pair <- promoted(function(x, y) list(x, y))
   choice <- function(test, yes, no) {
@@ -102,8 +146,8 @@ value_functions <- local({
     both <- pair(yes, no)
     as_choice(hlo_select(test, both[[1L]], both[[2L]]))
   }
-  smaller <- either(function(x, y) hlo_min(x, y), pmin)
-  larger <- either(function(x, y) hlo_max(x, y), pmax)
+  smaller <- either(function(x, y) hlo_min(as_int(x), as_int(y)), pmin)
+  larger <- either(function(x, y) hlo_max(as_int(x), as_int(y)), pmax)
   own <- function(names) mget(names, baseenv())
   unary <- c(
     "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
@@ -111,9 +155,10 @@ value_functions <- local({
   )
   c(
     list(
-      "(" = function(x) x, "+" = signed(`+`), "-" = signed(`-`), "*" = promoted(`*`), "/" = two(`/`),
+      "(" = function(x) x, "+" = computed(`+`), "-" = computed(`-`), "*" = computed(`*`), "/" = two(`/`),
       "^" = two(`^`), pow = two(`^`), "!" = `!`, "&" = `&`, "&&" = `&`, "|" = `|`, "||" = `|`, ifelse = choice,
-      "if" = choice, pmin = smaller, fmin = smaller, pmax = larger, fmax = larger, abs = abs, fabs = abs, sign = sign,
+      "if" = choice, pmin = smaller, fmin = smaller, pmax = larger, fmax = larger, abs = size, fabs = one(abs),
+      sign = function(x) sign(as_int(x)),
       atan2 = either(function(x, y) hlo_atan2(float(x), float(y)), atan2), ceil = one(ceiling), rint = one(round),
       tgamma = one(gamma), erf = one(function(x) hlo_erf(x)), erfc = one(function(x) hlo_erfc(x))
     ),

@@ -216,7 +216,7 @@ reserved_words <- local({
     "auto break case char const continue default do double else enum extern float for goto if inline int long",
     "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while",
     "bool true false asm typeof int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL",
-    "INFINITY NAN HUGE_VAL errno EOF"
+    "INFINITY NAN HUGE_VAL errno EOF linux unix"
   )
   cpp <- c(c, split(
     "alignas alignof and and_eq bitand bitor catch char8_t char16_t char32_t class compl concept consteval constexpr",
@@ -226,7 +226,7 @@ reserved_words <- local({
     "std"
   ))
   list(
-    c = c(c, "I"),
+    c = c(c, "I", "complex", "imaginary"),
     "c++" = cpp,
     cuda = c(cpp, split("threadIdx blockIdx blockDim gridDim warpSize float2 double2")),
     fortran = split("xlaffi"),

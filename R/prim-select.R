@@ -38,6 +38,7 @@ primitive("select",
     list(selected(node$inputs[[1L]], or_zero(tangents[[2L]], x), or_zero(tangents[[3L]], x)))
   },
   transpose = function(node, cotangents, linear) {
+    check_linear(node, !linear[[1L]])
     pred <- node$inputs[[1L]]
     given <- cotangents[[1L]]
     zero <- filled(0, given)

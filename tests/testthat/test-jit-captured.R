@@ -168,6 +168,31 @@ test_that("changes of fields are noticed", {
   }
 })
 
+test_that("what is put on the search path, or taken from it, is noticed", {
+  skip_without_plugin()
+  put <- function(...) attach(list(...), name = "xlaffi_put", warn.conflicts = FALSE)
+  take <- function() detach("xlaffi_put", character.only = TRUE)
+  withr::defer(while ("xlaffi_put" %in% search()) take())
+  local <- new.env(parent = globalenv())
+  f <- eval(quote(function(x) x * sum(held_here)), local)
+  g <- eval(quote(function(x) x * pi), local)
+  compiled <- xla_jit(f)
+  slope <- xla_grad(g)
+  put(held_here = c(1, 2))
+  objective <- xla_objective(eval(quote(function(p) (p - held_here[1])^2), local), 0)
+  expect_identical(list(compiled(1), slope(2), objective$fn(0)), list(3, pi, 1))
+  take()
+  expect_error(compiled(1), "held_here")
+  expect_error(objective$fn(0), "held_here")
+  put(held_here = c(2, 5), pi = 3)
+  expect_identical(list(compiled(1), slope(2), objective$fn(0), objective$gr(0)), list(7, 3, 4, -4))
+  put(held_here = 1)
+  expect_identical(list(compiled(1), slope(2), objective$fn(0)), list(1, 3, 1))
+  take()
+  take()
+  expect_identical(slope(2), pi)
+})
+
 test_that("what a function changes itself does not ask for another program", {
   skip_without_plugin()
   notes <- new.env()

@@ -154,11 +154,17 @@ test_that("facts about compilers are found again on disk, and anew when the comp
   expect_identical(xlaffi:::program_version(compiler, "c"), "first")
   writeLines(c("#!/bin/sh", "echo second one"), compiler)
   expect_identical(xlaffi:::program_version(compiler, "c"), "second one")
-  # A file that others could have written is not read.
+  # Nor is one of which a byte has changed,
   op_state$compilers <- list()
-  fact <- unserialize(readBin(facts, "raw", file.size(facts)))
-  fact$value <- "foreign"
-  writeBin(serialize(fact, NULL), facts)
+  bytes <- readBin(facts, "raw", file.size(facts))
+  at <- grepRaw("second one", bytes)
+  bytes[at] <- as.raw(0xcb)
+  writeBin(bytes, facts)
+  expect_identical(xlaffi:::program_version(compiler, "c"), "second one")
+  # and one that others could have written.
+  op_state$compilers <- list()
+  foreign <- serialize(list(stamp = xlaffi:::known_fact, value = "foreign"), NULL)
+  writeBin(serialize(list(digest = xlaffi:::digest_of(foreign), bytes = foreign), NULL), facts)
   Sys.chmod(facts, "0666", use_umask = FALSE)
   expect_identical(xlaffi:::program_version(compiler, "c"), "second one")
 })

@@ -169,6 +169,34 @@ test_that("what ifelse() does not choose has no derivatives, and names are the e
   for (i in 1:2) expect_identical(as.vector(as_array(whole(pjrt_buffer(1, "f32"), 16777217))), 16777217)
 })
 
+test_that("values and slopes are of the same types", {
+  skip_without_plugin()
+  skip_without_compiler("c")
+  # Each is linear in x: at 1 its value is its slope.
+  signature <- "x: f64, k: i32, a: i8, b: ui8, c: ui8, u: ui32; s: ui32, t: ui32, w: i64 -> "
+  statements <- list(
+    c("d = 0L; d = d + k / 2L; z1 = x * d", 1.5), c("e = x; e = e * k; e = e + e; z2 = e / k", 2),
+    c("n3 = 2.7; z3 = x * n3", 2), c("y4 = k; z4 = x * y4", 1), c("z5 = x * (b - c)", -20), c("z6 = x * (b + c)", 220),
+    c("z7 = x * (s - t)", 4294967295), c("z8 = x * (w + w)", 6e9), c("z9 = M_PI * x / M_E", pi / exp(1)),
+    c("z10 = x * abs(a) * abs(a)", 16384), c("z11 = x * (-a)", 128), c("z12 = x * (u - 3L)", -2),
+    c("z13 = x * (a + b)", -28), c("z16 = x * pmax(b > c, c > b)", 1), c("z14 = ifelse(b < c, x, 2 * x)", 1), c("z15 = x * (b * b)", 1e4)
+  )
+  names <- sub(".*(z[0-9]+) = .*", "\\1", vapply(statements, `[[`, "", 1))
+  results <- c(paste0(names, ": f64"), "n3: i32", "y4: pred")
+  op <- ffi_elementwise(paste0(signature, toString(results)), vapply(statements, `[[`, "", 1))
+  whole <- Map(pjrt_buffer, c(3L, -128L, 100L, 120L, 1L), c("i32", "i8", "ui8", "ui8", "ui32"))
+  wide <- bit64::as.integer64("3000000000")
+  run <- function(x, k, a, b, c, u) op(x, k, a, b, c, u, s = 1L, t = 2L, w = wide)[names]
+  change <- function(x, ...) xla_jvp(function(x) run(x, ...))(x, 1)
+  found <- do.call(xla_jit(change), c(list(pjrt_buffer(1, "f64")), whole))
+  expected <- lapply(stats::setNames(statements, names), function(one) as.numeric(one[[2]]))
+  expect_equal(lapply(found$value, function(z) as.vector(as_array(z))), expected)
+  expect_equal(lapply(found$tangent, function(z) as.vector(as_array(z))), expected)
+  other <- ffi_elementwise("x: f64 -> z: f64", "z = TWO * x", support = "#define TWO 2", name = "other")
+  expect_identical(other(3), 6)
+  expect_snapshot(error = TRUE, xla_grad(other)(3))
+})
+
 test_that("what is no elementwise op is told", {
   skip_without_plugin()
   skip_without_compiler("c")
@@ -190,6 +218,9 @@ test_that("what is no elementwise op is told", {
     make("x: T, y: T -> z: T", "z = atan2(x = x, y = y)")
     make("Inf: f64 -> z: f64", "z = Inf * 2")
     make("M_PI: f64 -> z: f64", "z = M_PI * 2")
+    make("complex: f64 -> z: f64", "z = complex * 2")
+    make("x: f64 -> z: f64", "z = x * 1i")
+    make("x: T -> z: T", "z = x * '1'")
     make("x: i32, y: ui64 -> z: f64", "z = x + y")
     make("x: i32, y: T -> z: f64", "z = x + y", dtypes = list(T = c("ui32", "f64")))
     make("x: T -> z: T", "z = x", dtypes = list(T = "bf16"))

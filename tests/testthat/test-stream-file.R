@@ -43,9 +43,12 @@ test_that("files that are not what they are said to be", {
   withr::local_dir(folder)
   writeBin(as.double(1:6), "six")
   writeBin(as.raw(0:2), "truths")
+  # Nobody writes to it.
+  if (.Platform$OS.type == "windows") writeLines("", "pipe") else system("mkfifo pipe")
   refused <- function(...) cat(conditionMessage(error_of(pjrt_buffer_from_file(...))), "\n\n")
   expect_snapshot({
     refused("nowhere", "f64", 6, row_major = TRUE)
+    refused("pipe", "f64", NA, row_major = TRUE)
     refused("six", "f64", 7, row_major = TRUE)
     refused("six", "f64", 5, row_major = TRUE)
     refused("six", "f64", c(NA, 4), row_major = TRUE)

@@ -153,9 +153,16 @@ test_that("an op without a rule is named, and so is a rule that does not fit", {
     reverse(with_rule(function(primals, results, tangents) list(sin = tangents$M * tangents$M)))
     forward(with_rule(function(primals, results, tangents) list(sin = 3 * primals$M)))
     reverse(with_rule(function(primals, results, tangents) list(sin = 2 * tangents$M + 1)))
+    forward(with_rule(function(primals, results, tangents) list(sin = replace(tangents$M, 2, 5))))
+    reverse(with_rule(function(primals, results, tangents) list(sin = ifelse(tangents$M > 0, tangents$M, 0))))
     reverse(with_rule(function(primals, results, tangents) none(tangents$M, primals$e)))
     reverse(function(x, y) list(hlo_while(function(x) sum(x) < 1, function(x) x + 1, x), y))
   })
+  # A choice by what does not change is linear.
+  halves <- ffi_op(function(x) pmax(x, 0), jvp = function(primals, results, tangents) {
+    ifelse(primals$x > 0, tangents$x, 0)
+  })
+  expect_identical(xla_grad(function(x) sum(halves(x)))(c(1, -2)), c(1, 0))
   error <- error_of(forward(none))
   expect_identical(error[c("code", "op")], list(code = "UNIMPLEMENTED", op = "kepler"))
 })

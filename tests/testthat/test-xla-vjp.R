@@ -205,6 +205,8 @@ test_that("rules that do not fit are told by op and rule", {
     reverse(residuals(function(primals) list(primals$M, NULL)))
     reverse(residuals(function(primals) list(list(primals$M, sum(primals$M)), NULL)))
     reverse(residuals(function(primals) list(list(sin = primals$M), NULL)))
+    reverse(function(primals, results, cotangents) list(M = 3 * primals$M))
+    reverse(function(primals, results, cotangents) list(M = c(cotangents$sin[1], 5)))
     forward(function(primals, results, cotangents) list(M = sin(cotangents$sin)))
     forward(function(primals, results, cotangents) list(M = kepler_call(cotangents$sin, primals$e)$sin))
   })

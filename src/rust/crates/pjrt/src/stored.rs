@@ -62,11 +62,12 @@ impl Stored {
         rows: Option<Range<usize>>,
     ) -> Result<Self> {
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|e| failed(&name, &e))?;
-        let facts = file.metadata().map_err(|e| failed(&name, &e))?;
+        // To open a pipe that nobody writes to takes for ever.
+        let facts = std::fs::metadata(path).map_err(|e| failed(&name, &e))?;
         if !facts.is_file() {
             return Err(Error::argument(format!("`{name}` is no regular file")));
         }
+        let file = File::open(path).map_err(|e| failed(&name, &e))?;
         let needed = layout::elements(dims, dtype.size())? * dtype.size();
         let there = facts.len().saturating_sub(start);
         if there < needed as u64 {
