@@ -66,7 +66,7 @@ places_in_row <- function(row, k) row$from + k - 1L + (seq_len(row$turns) - 1L) 
 is_shared <- function(table, here, j) all(table$ids[[j]][here] == table$ids[[j]][[here[[1L]]]])
 
 # What is not worth to be kept from before a loop: without it the loop's body has no large array.
-quickly_made <- c("constant", "iota", "broadcast")
+quickly_made <- c("constant", "iota", "broadcast_in_dim")
 
 # At which places the nodes compute the same in all turns, of values that all turns share and that are no numbers: once
 # will do. Not those that `differ`, and not parts of what an op's call gave, which may have no derivatives; what the

@@ -25,7 +25,7 @@ elementwise_jvp <- function(code, signature, name) {
     f <- function(...) {
       operands <- lapply(list(...), broadcast_to, shape)
       operands[code$widened] <- lapply(operands[code$widened], converted, "i64")
-      attributes <- attribute_values(attributes, signature, primals)
+      attributes <- attribute_values(attributes, signature)
       dtypes <- stats::setNames(lapply(types, function(type) type@dtype), names(signature$results))
       values <- value_statements(code$calls, c(operands, attributes), dtypes)
       tree_fill(results, Map(function(name, type) as_result(values[[name]], type), names(signature$results), types))
@@ -44,11 +44,9 @@ as_dtype <- function(x, dtype) {
 }
 
 # Attributes with the dtypes that they have in C
-attribute_values <- function(attributes, signature, primals) {
+attribute_values <- function(attributes, signature) {
   Map(function(x, name) {
     dtype <- signature$attributes[[name]]$dtype
-    same <- Filter(function(operand) operand$dtype == dtype, signature$operands)
-    if (length(same)) dtype <- primals[[names(same)[[1L]]]]@dtype
     if (length(x) == 1L && dtype %in% type_state$dtypes$name) constant(x, dtype, integer(), name) else x
   }, attributes, names(attributes))
 }

@@ -40,6 +40,29 @@ quick_kinds <- c(
   "compare", "select"
 )
 
+# Programs of so many nodes, none of which has more elements, are compiled in two thirds of the time by XLA's older way
+# of writing kernels, and are as quick.
+least_many <- 512L
+most_of_many <- 2^15
+
+# Kinds of nodes in such programs, beside quick ones. Random numbers, which stand behind a barrier, are those of JAX to
+# the last bit.
+kinds_of_many <- c(
+  "while", "scan", "case", "dot_general", "gather", "scatter_add", "scatter_max", "scatter_set", "sort",
+  "reduce_add", "reduce_and", "reduce_max", "reduce_min", "reduce_multiply", "reduce_or", "cumulative_add",
+  "cumulative_maximum", "cumulative_minimum", "cumulative_multiply", "extremum_places", "extremum_weights",
+  "permute_rows", "triangular_solve", "custom_call", "alias", "linear", "chlo_acos", "chlo_acosh", "chlo_asin",
+  "chlo_asinh", "chlo_atan", "chlo_atanh", "chlo_erf_inv"
+)
+
+# In that way what is read at other places is computed again for each of them, and so on: of what reads so there may be
+# no more one after the other.
+elsewhere_kinds <- c("gather", "reverse", "permute_rows", "extremum_places", "extremum_weights")
+most_elsewhere <- 4L
+
+# Functions of complex numbers differ in their last bits, and those of 16 bits were not looked at.
+real_dtypes <- c("pred", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f32", "f64")
+
 # dtypes of which XLA compiles a single operation without fusion. Of the others (jaxlib 0.10.2) it takes a transposed
 # array's elements in the order that they had before.
 single_dtypes <- c("pred", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
@@ -56,11 +79,13 @@ new_kind <- function() {
   kind$inner <- 0L
   kind$large <- 0
   kind$single <- TRUE
+  kind$regions <- list()
   kind
 }
 
 # The outermost region comes before those within it.
 note_kind <- function(kind, nodes, is_outermost) {
+  kind$regions <- c(kind$regions, list(nodes))
   small <- vapply(nodes, is_small_node, NA)
   weights <- small * vapply(nodes, compile_weight, 0)
   size <- sum(weights)
@@ -126,6 +151,19 @@ longest_row <- function(nodes, weights) {
   max(row)
 }
 
+is_many <- function(regions) {
+  sum(lengths(regions)) >= least_many && all(vapply(unlist(regions, recursive = FALSE), is_node_of_many, NA)) &&
+    all(vapply(Filter(length, regions), function(nodes) {
+      longest_row(nodes, vapply(nodes, function(node) node$op, "") %in% elsewhere_kinds) <= most_elsewhere
+    }, NA))
+}
+
+is_node_of_many <- function(node) {
+  is_type <- function(type) prod(type@shape) <= most_of_many && type@dtype %in% real_dtypes
+  (node$op %in% quick_kinds || node$op %in% kinds_of_many) && all(vapply(node$types, is_type, NA)) &&
+    all(vapply(node$inputs, is_type, NA))
+}
+
 # As how many nodes one counts. The product of a matrix and a vector is a kernel of its own, with unrolled loops.
 compile_weight <- function(node) {
   if (node$op == "dot_general" && !all_small(node$inputs)) 8 else 1
@@ -138,13 +176,17 @@ module_name <- function(kind) {
     "@xlaffi_scalars"
   } else if (kind$longer && kind$single && kind$inner <= most_inner && kind$large <= large_beside(kind$size)) {
     "@xlaffi_rows"
+  } else if (is_many(kind$regions)) {
+    "@xlaffi_many"
   } else {
     "@main"
   }
 }
 
 # Whether the outermost region is written in parts, which have no use where XLA puts them in their callers' place
-is_in_parts <- function(kind) !is.null(kind) && kind$longer && module_name(kind) != "@main"
+is_in_parts <- function(kind) {
+  !is.null(kind) && kind$longer && module_name(kind) %in% c("@xlaffi_scalars", "@xlaffi_rows")
+}
 
 # Elements of large arrays that may stand beside so many small nodes
 large_beside <- function(size) most_large * (size / (times_long * least_long))^3

@@ -143,13 +143,13 @@ test_that("long regions are functions, but those with effects", {
   expect_equal(long, xla_jit(f(FALSE))(y), tolerance = 1e-13)
 })
 
-test_that("what is wide, not deep, is compiled as all programs are", {
+test_that("what is wide, not deep, is fused", {
   skip_unless_all()
   kind <- function(f) sub(" [{].*", "", strsplit(xla_program(f, as.double(1:300)), "\n")[[1]][[1]])
   expect_identical(turn_by_turn(kind(function(x) {
     for (i in 1:200) x[i] <- 1 / (1 + exp(x[i] * i))
     x
-  })), "module @main")
+  })), "module @xlaffi_many")
   expect_identical(turn_by_turn(kind(function(x) {
     for (i in 2:201) x[i] <- 1 / (1 + exp(x[i - 1] * i))
     x
@@ -157,8 +157,36 @@ test_that("what is wide, not deep, is compiled as all programs are", {
   # The value and the gradient of a density
   density <- function(p, y) sum(dnbinom(y, exp(p[1]), mu = exp(p[2]), log = TRUE))
   text <- xla_program(function(p, y) list(density(p, y), xla_grad(density)(p, y)), c(1, 2), as.double(1:9))
-  expect_match(text, "^module @main ")
+  expect_match(text, "^module @xlaffi_many ")
   expect_gt(lengths(regmatches(text, gregexpr("\n", text))), 512)
+})
+
+test_that("many operations on arrays that are not large are a kind of their own", {
+  kind <- function(f, ...) sub(" [{].*", "", strsplit(xla_program(f, ...), "\n")[[1]][[1]])
+  withr::defer(assignInNamespace("least_many", 512L, "xlaffi"))
+  assignInNamespace("least_many", 4L, "xlaffi")
+  f <- function(x) sum(sin(x) * cos(x))
+  expect_identical(kind(f, numeric(2^15)), "module @xlaffi_many")
+  expect_identical(kind(f, ffi_type("i32", 2^15)), "module @xlaffi_many")
+  expect_identical(kind(f, numeric(2^15 + 1)), "module @main")
+  expect_identical(kind(function(x) f(Re(x) + Im(x)), complex(4)), "module @main")
+  expect_identical(kind(f, ffi_type("f16", 9)), "module @main")
+  expect_identical(kind(function(x) f(x) + sum(hlo_rnorm(hlo_key(1L), 5L)), 1), "module @main")
+  expect_identical(kind(function(x) f(Re(fft(x))), numeric(4)), "module @main")
+  expect_identical(kind(function(x) 2 * x, 1), "module @main")
+  # Of what reads elements elsewhere there are few one after the other.
+  rows <- function(n) {
+    function(x) {
+      for (i in seq_len(n)) x <- sin(x) + rev(x)
+      x
+    }
+  }
+  expect_identical(kind(rows(4L), numeric(2000)), "module @xlaffi_many")
+  expect_identical(kind(rows(5L), numeric(2000)), "module @main")
+  skip_without_plugin()
+  x <- sin(1:2000)
+  expect_equal(xla_jit(rows(4L))(x), rows(4L)(x), tolerance = 1e-14)
+  expect_equal(xla_grad(f)(x), cos(2 * x), tolerance = 1e-12)
 })
 
 test_that("products and Hessians of long programs agree with R and with other programs", {

@@ -179,7 +179,8 @@ test_that("values and slopes are of the same types", {
     c("n3 = 2.7; z3 = x * n3", 2), c("y4 = k; z4 = x * y4", 1), c("z5 = x * (b - c)", -20), c("z6 = x * (b + c)", 220),
     c("z7 = x * (s - t)", 4294967295), c("z8 = x * (w + w)", 6e9), c("z9 = M_PI * x / M_E", pi / exp(1)),
     c("z10 = x * abs(a) * abs(a)", 16384), c("z11 = x * (-a)", 128), c("z12 = x * (u - 3L)", -2),
-    c("z13 = x * (a + b)", -28), c("z16 = x * pmax(b > c, c > b)", 1), c("z14 = ifelse(b < c, x, 2 * x)", 1), c("z15 = x * (b * b)", 1e4)
+    c("z13 = x * (a + b)", -28),
+    c("z16 = x * pmax(b > c, c > b)", 1), c("z14 = ifelse(b < c, x, 2 * x)", 1), c("z15 = x * (b * b)", 1e4)
   )
   names <- sub(".*(z[0-9]+) = .*", "\\1", vapply(statements, `[[`, "", 1))
   results <- c(paste0(names, ": f64"), "n3: i32", "y4: pred")
@@ -192,6 +193,9 @@ test_that("values and slopes are of the same types", {
   expected <- lapply(stats::setNames(statements, names), function(one) as.numeric(one[[2]]))
   expect_equal(lapply(found$value, function(z) as.vector(as_array(z))), expected)
   expect_equal(lapply(found$tangent, function(z) as.vector(as_array(z))), expected)
+  choice <- "z = if (flag & k > 2L) x else ifelse(flag, 2, 3) * x"
+  chosen <- ffi_elementwise("x: f64; flag: pred, k: i32 -> z: f64", choice)
+  expect_identical(xla_grad(function(x) sum(chosen(x, flag = TRUE, k = 2L)))(c(1, 5)), c(2, 2))
   other <- ffi_elementwise("x: f64 -> z: f64", "z = TWO * x", support = "#define TWO 2", name = "other")
   expect_identical(other(3), 6)
   expect_snapshot(error = TRUE, xla_grad(other)(3))

@@ -87,11 +87,11 @@ impl CompileOptions {
             let unoptimised = Message::default().number(3, 0);
             options = flag(options, "xla_backend_optimization_level", unoptimised);
         }
-        if self.kind.is_short_way() {
+        if let Some(parts) = self.kind.short_way() {
             let no = Message::default().number(2, 0);
             options = flag(options, "xla_cpu_use_fusion_emitters", no);
-            let one = Message::default().number(3, 1);
-            options = flag(options, "xla_cpu_parallel_codegen_split_count", one);
+            let parts = Message::default().number(3, parts);
+            options = flag(options, "xla_cpu_parallel_codegen_split_count", parts);
         }
         let options = options.into_bytes();
         self.reductions.told(&options).unwrap_or(options)
@@ -178,6 +178,8 @@ mod tests {
             :*\n$xla_cpu_parallel_codegen_split_count\x12\x02\x18\x01";
         assert_eq!(bytes(ProgramKind::Small), short);
         assert_eq!(bytes(ProgramKind::Moves), [&level[..], short].concat());
+        let parts = [&short[..short.len() - 1], b"\x08"].concat();
+        assert_eq!(bytes(ProgramKind::Many), parts);
         assert!(bytes(ProgramKind::Plain).is_empty());
         let options = CompileOptions {
             reductions: Reductions::Own,
