@@ -45,61 +45,6 @@ captured_variables <- function(functions) {
 # An environment with more than this is not looked into.
 most_fields <- 1000L
 
-# Most have not: then each value is the object that is kept, and nothing is compared.
-changed <- function(captured) {
-  place <- attr(captured, "search")
-  if (!is.null(place) && place != search_place()) {
-    return(TRUE)
-  }
-  if (isTRUE(.Call(wrap__same_variables, captured))) {
-    return(FALSE)
-  }
-  for (group in captured) {
-    if (is.null(group$read)) {
-      values <- mget(group$names, group$env, "any", list(NULL))
-      # In a forked child there is an error in place of an answer.
-      if (!isTRUE(.Call(wrap__same_objects, values, group$values)) && !is_same(values, group$values)) {
-        return(TRUE)
-      }
-    } else if (!is_same(group$read(), group$value)) {
-      return(TRUE)
-    }
-  }
-  FALSE
-}
-
-# The same, with where on the search path R looks now: attach() and detach() give names another meaning.
-on_search_path <- function(captured) structure(captured, search = search_place())
-
-# How often it was seen that other environments of the user's are on the search path. `links` are these, each with the
-# one before it; what comes first behind the global environment is looked at, too, as attach() puts things there.
-search_state <- session_state("search_state", count = 0, links = list(), top = NULL, users = NULL)
-
-search_place <- function() {
-  same <- identical(parent.env(globalenv()), search_state$top)
-  for (link in search_state$links) same <- same && identical(parent.env(link[[1L]]), link[[2L]])
-  if (!same) {
-    users <- users_environments(globalenv())
-    if (!identical(users, search_state$users)) search_state$count <- search_state$count + 1
-    search_state$users <- users
-    search_state$top <- parent.env(globalenv())
-    search_state$links <- links_to(users[-1L])
-  }
-  search_state$count
-}
-
-# Each of the environments `to` with the one that is around it from within
-links_to <- function(to) {
-  links <- list()
-  env <- globalenv()
-  while (length(links) < length(to)) {
-    behind <- parent.env(env)
-    if (any(vapply(to, identical, NA, behind))) links <- c(links, list(list(env, behind)))
-    env <- behind
-  }
-  links
-}
-
 # Functions and environments that code gets at through a value which is found in `env`; and code, as functions: it may
 # be evaluated.
 reached_through <- function(x, env = globalenv()) {

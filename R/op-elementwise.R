@@ -10,8 +10,8 @@
 #' `;` or lines; names that are no results are variables, of the type of what they are given; a result has its dtype
 #' from then on: `d = x - y; z = d * d`. What R cannot read is taken for C as
 #' it is (`z = x > 0 ? x : 0`); then there is no `^`, and there are no derivatives but by `jvp` or `vjp`. Arithmetic of
-#' whole numbers wraps around, as in C, where R has NA; shorter ones than 32 bits are computed with as i32. Where that of
-#' constants such as `2L`, which are C's `int`, would wrap it is refused.
+#' whole numbers wraps around, as in C, where R has NA; shorter ones than 32 bits are computed with as i32. Where that
+#' of constants such as `2L`, which are C's `int`, would wrap it is refused.
 #'
 #' Shapes broadcast as numpy's: axes are matched from the last one on, where they have one length or one of them has
 #' length 1. Operands are not repeated in memory: for those that stay the same along the last axes a loop of its own is

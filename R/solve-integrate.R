@@ -19,8 +19,8 @@
 #' By what `f` uses: the integral of the derivative, to the same tolerance, by intervals of its own. By the ends: `f`
 #' there. A place inside at which `f` jumps, or bends, is an end of two integrals, if it depends on what is
 #' differentiated by: `f` as `ifelse(x > a, x^2, 0)` has no derivative by `a` that could be integrated, and its integral
-#' from `a` on has. Where an integral of a derivative is not as exact as asked for it is NaN, and so are derivatives where the
-#' integral is not.
+#' from `a` on has. Where an integral of a derivative is not as exact as asked for it is NaN, and so are derivatives
+#' where the integral is not.
 #'
 #' @inheritParams hlo_minimize
 #' @param f A function of one number and of what is in `...`, which returns real numbers of its dtype. It is called

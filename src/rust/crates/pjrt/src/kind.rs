@@ -202,7 +202,9 @@ impl ProgramKind {
         match self {
             ProgramKind::Exact => Some("algsimp,fusion"),
             ProgramKind::Scalars | ProgramKind::Rows => Some("fusion,call-inliner"),
-            ProgramKind::Plain | ProgramKind::Small | ProgramKind::Many | ProgramKind::Moves => None,
+            ProgramKind::Plain | ProgramKind::Small | ProgramKind::Many | ProgramKind::Moves => {
+                None
+            }
         }
     }
 
