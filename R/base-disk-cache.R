@@ -119,14 +119,12 @@ write_lines <- function(lines, path) {
 }
 
 write_bytes <- function(bytes, path) {
-  tryCatch(
-    suppressWarnings({
-      file <- file(path, "wb")
-      writeBin(bytes, file)
-      close(file)
-    }),
-    error = function(error) disk_full("cannot be written")
-  )
+  write <- function() {
+    file <- file(path, "wb")
+    on.exit(close(file))
+    writeBin(bytes, file)
+  }
+  tryCatch(suppressWarnings(write()), error = function(error) disk_full("cannot be written"))
   if (!identical(file.size(path), as.numeric(length(bytes)))) {
     disk_full("is full")
   }

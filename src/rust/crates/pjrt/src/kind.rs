@@ -1,7 +1,7 @@
 //! Kinds of programs, which say how they are compiled.
 
 use crate::program::{Program, ProgramFormat};
-use programs::counted;
+use crate::small::{extent, Extent};
 
 /// Kinds of programs that XLA compiles with other options than its own. All but the plain are for XLA's CPU client. A
 /// program says by the name of its module or by its text which it is, so whatever is found by a program's text is found
@@ -74,106 +74,6 @@ pub enum ProgramKind {
     Moves,
 }
 
-/// Operations of programs that only move elements.
-const MOVES: [&str; 17] = [
-    "add",
-    "and",
-    "broadcast_in_dim",
-    "compare",
-    "concatenate",
-    "constant",
-    "convert",
-    "custom_call",
-    "iota",
-    "not",
-    "or",
-    "output_operand_alias",
-    "reshape",
-    "select",
-    "slice",
-    "subtract",
-    "transpose",
-];
-
-/// Further ones of small programs. Behind an `optimization_barrier` stand random numbers, which are those of JAX to the
-/// last bit.
-const SMALL: [&str; 51] = [
-    "abs",
-    "atan2",
-    "bitcast_convert",
-    "case",
-    "cbrt",
-    "ceil",
-    "cholesky",
-    "clamp",
-    "cosine",
-    "count_leading_zeros",
-    "divide",
-    "dot_general",
-    "dynamic_slice",
-    "dynamic_update_slice",
-    "exponential",
-    "exponential_minus_one",
-    "floor",
-    "gather",
-    "if",
-    "is_finite",
-    "log",
-    "log_plus_one",
-    "logistic",
-    "maximum",
-    "minimum",
-    "multiply",
-    "negate",
-    "pad",
-    "popcnt",
-    "power",
-    "reduce",
-    "reduce_window",
-    "remainder",
-    "return",
-    "reverse",
-    "round_nearest_afz",
-    "round_nearest_even",
-    "rsqrt",
-    "scatter",
-    "shift_left",
-    "shift_right_arithmetic",
-    "shift_right_logical",
-    "sign",
-    "sine",
-    "sort",
-    "sqrt",
-    "tan",
-    "tanh",
-    "triangular_solve",
-    "while",
-    "xor",
-];
-
-/// What is computed with in small programs. Functions of complex numbers differ in their last bits.
-const REAL: [&str; 11] = [
-    "f64", "f32", "i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64",
-];
-
-/// Words of programs that are compiled as XLA compiles them: of other dialects, and calls of functions.
-const FOREIGN: [&str; 5] = ["mhlo.", "sdy.", " call @", "func.call", "mesh"];
-
-/// Operations that read elements at other places, which the short way of writing kernels computes again for each place.
-/// With one after the other that doubles: a gradient of eight steps `x <- sin(x) + x[length(x):1]` took 2 s to compile,
-/// and one of twelve more memory than there was (jaxlib 0.10.2). XLA's own way finds equal places. Slices, pieces put
-/// together and transposes do not double.
-const READING_ELSEWHERE: [&str; 2] = ["gather", "reverse"];
-
-/// So many of these a small program may have.
-const MOST_ELSEWHERE: usize = 4;
-
-/// Up to so many elements no array is worth a thread or a longer look by the compiler.
-const MOST_SMALL: u64 = 1024;
-
-/// Up to so many elements it does not matter how they are moved.
-const MOST_MOVED: u64 = 256;
-
 impl ProgramKind {
     /// As the first line of a program says, or all of its text where it `is_for_one_cpu`, one device of XLA's CPU
     /// client.
@@ -190,7 +90,11 @@ impl ProgramKind {
         } else if is_for_one_cpu && code.starts_with(b"module @xlaffi_many {") && !has_flags() {
             ProgramKind::Many
         } else if is_for_one_cpu && program.format() == ProgramFormat::Mlir && !has_flags() {
-            std::str::from_utf8(code).map_or(ProgramKind::Plain, of_text)
+            match std::str::from_utf8(code).map_or(Extent::Large, extent) {
+                Extent::Moves => ProgramKind::Moves,
+                Extent::Small => ProgramKind::Small,
+                Extent::Large => ProgramKind::Plain,
+            }
         } else {
             ProgramKind::Plain
         }
@@ -235,58 +139,10 @@ fn has_flags() -> bool {
     std::env::var_os("XLA_FLAGS").is_some_and(|flags| !flags.is_empty())
 }
 
-fn of_text(text: &str) -> ProgramKind {
-    let mut kind = ProgramKind::Moves;
-    let mut elsewhere = 0;
-    for rest in text.split("stablehlo.").skip(1) {
-        let name = word(rest);
-        elsewhere += usize::from(READING_ELSEWHERE.contains(&name));
-        if elsewhere > MOST_ELSEWHERE {
-            return ProgramKind::Plain;
-        }
-        if SMALL.contains(&name) {
-            kind = ProgramKind::Small;
-        } else if !MOVES.contains(&name) {
-            return ProgramKind::Plain;
-        }
-    }
-    for rest in text.split("tensor<").skip(1) {
-        match elements(rest) {
-            Some(0..=MOST_MOVED) => {}
-            Some(0..=MOST_SMALL) => kind = ProgramKind::Small,
-            _ => return ProgramKind::Plain,
-        }
-    }
-    if FOREIGN.iter().any(|word| text.contains(word)) {
-        return ProgramKind::Plain;
-    }
-    if text.contains("chlo.") {
-        kind = ProgramKind::Small;
-    }
-    kind
-}
-
-/// The name that a text begins with.
-fn word(text: &str) -> &str {
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    &text[..end.unwrap_or(text.len())]
-}
-
-/// How many elements an array has of whose type this is the part after `tensor<`; `None` for what small programs have
-/// not.
-fn elements(text: &str) -> Option<u64> {
-    let (inner, _) = text.split_once('>')?;
-    // The layouts of a custom call's operands are in a type that no data have.
-    if inner.ends_with("index") {
-        return Some(0);
-    }
-    let (count, dtype) = counted(inner)?;
-    REAL.contains(&dtype).then_some(count)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::small::{MOST_ELSEWHERE, READING_ELSEWHERE};
 
     fn kind(code: &str) -> ProgramKind {
         ProgramKind::of(&Program::new(code, ProgramFormat::Mlir), true)

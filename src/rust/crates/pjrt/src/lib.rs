@@ -32,6 +32,7 @@ mod program;
 mod read;
 mod ready;
 mod sharding;
+mod small;
 mod stages;
 mod staging;
 mod stored;
