@@ -72,8 +72,8 @@
 #' summary(fit)
 #' confint(fit, "mu", method = "profile")
 #'
-#' # Rates with standard errors; without the function those of the random effects
-#' predict(fit, function(par) exp(par$mu + par$u), se.fit = TRUE)
+#' # Rates, with `se.fit = TRUE` their standard errors, too; without the function those of the random effects
+#' predict(fit, function(par) exp(par$mu + par$u))
 #' @export
 xla_fit <- function(objective, start = objective$par, lower = -Inf, upper = Inf, control = list(), nobs = NULL) {
   if (!inherits(objective, "xlaffi_objective")) {
