@@ -46,11 +46,13 @@ residuals_of <- function(node, residuals) {
 vjp_shares <- function(node, given, wanted, primals = node$inputs, results = node_values(node),
                        residuals = node$params$residuals) {
   p <- node$params
+  given <- Map(function(x, type) if (is_inexact(type@dtype)) or_zero(x, type), given, node$types)
+  rule <- if (has_residuals(p$op)) p$op$vjp$reverse else p$op$vjp
   first <- trace_state$node_count + 1
-  given <- Map(function(x, type) if (is_inexact(type@dtype)) alias_of(or_zero(x, type)), given, node$types)
+  # Values of their own, by which is told what depends on cotangents that are constants
+  if (is_of_user(rule)) given <- lapply(given, function(x) if (!is.null(x)) alias_of(x))
   shares <- call_vjp(p$op, p$arguments, p$results, wanted, primals, results, given, residuals)
   shares <- rule_results(shares, p$arguments, lapply(node$inputs, type_of), p$op$name, "vjp")
-  rule <- if (has_residuals(p$op)) p$op$vjp$reverse else p$op$vjp
   if (is_of_user(rule)) check_depends(shares, given, first, p$op$name, "vjp", "cotangents")
   shares
 }

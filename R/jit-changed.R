@@ -2,8 +2,8 @@
 
 # In most cases they have not: then each value is the object that is kept, and nothing is compared.
 changed <- function(captured) {
-  place <- attr(captured, "search")
-  if (!is.null(place) && place != search_place()) {
+  version <- attr(captured, "search")
+  if (!is.null(version) && version != search_version()) {
     return(TRUE)
   }
   if (isTRUE(.Call(wrap__same_variables, captured))) {
@@ -24,23 +24,24 @@ changed <- function(captured) {
 }
 
 # The same, with where on the search path R looks now: attach() and detach() give names another meaning.
-on_search_path <- function(captured) structure(captured, search = search_place())
+on_search_path <- function(captured) structure(captured, search = search_version())
 
-# How often it was seen that other environments of the user's are on the search path. `links` are these, each with the
-# one before it; what comes first behind the global environment is looked at, too, as attach() puts things there.
-search_state <- session_state("search_state", count = 0, links = list(), top = NULL, users = NULL)
+# `version` counts how often the user's environments on the search path were found to be others. `links` are these, each
+# with the one before it; what comes first behind the global environment, `top`, is looked at, too, as attach() puts
+# things there.
+search_state <- session_state("search_state", version = 0, links = list(), top = NULL, users = NULL)
 
-search_place <- function() {
+search_version <- function() {
   same <- identical(parent.env(globalenv()), search_state$top)
   for (link in search_state$links) same <- same && identical(parent.env(link[[1L]]), link[[2L]])
   if (!same) {
     users <- users_environments(globalenv())
-    if (!identical(users, search_state$users)) search_state$count <- search_state$count + 1
+    if (!identical(users, search_state$users)) search_state$version <- search_state$version + 1
     search_state$users <- users
     search_state$top <- parent.env(globalenv())
     search_state$links <- links_to(users[-1L])
   }
-  search_state$count
+  search_state$version
 }
 
 # Each of the environments `to` with the one that is around it from within

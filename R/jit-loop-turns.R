@@ -81,7 +81,7 @@ calls_users <- function(table, row) {
 
 is_of_package <- function(op) {
   rules <- Filter(is.function, c(op[c("call", "batch", "vmap")], if (is.list(op$vjp)) op$vjp))
-  all(vapply(rules, function(rule) is.primitive(rule) || identical(topenv(environment(rule)), topenv()), NA))
+  all(vapply(rules, function(rule) is.primitive(rule) || !is_of_user(rule), NA))
 }
 
 # The window of `x` that begins `at` a place, counted from 0

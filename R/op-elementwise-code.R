@@ -66,10 +66,7 @@ c_statements <- function(calls, signature) {
   }, ""), xlaffi_not_r = function(condition) NULL)
 }
 
-may_be_complex <- function(signature) {
-  dtypes <- array_dtypes(signature)
-  !all(dtypes %in% type_state$dtypes$name) || any(is_complex(dtypes))
-}
+may_be_complex <- function(signature) length(signature$dtypes) > 0L || any(is_complex(array_dtypes(signature)))
 
 not_r <- function() rlang::abort("", class = "xlaffi_not_r")
 
@@ -80,7 +77,7 @@ refuse_in_c <- function(said, hint, op, call) {
 
 # Of the calls of an expression the first that is not for C: an assignment within it, an operator between `%`, a name
 # with a dot, and a function with other arguments than here; and texts, which C takes for numbers.
-check_for_c <- function(x, op, call, complex = TRUE) {
+check_for_c <- function(x, op, call, complex) {
   if (is.atomic(x) && anyNA(x) && !is.nan(x)) {
     refuse_in_c("there is no NA in an expression", "`NaN` is one.", op, call)
   }

@@ -28,15 +28,13 @@ elementwise_jvp <- function(code, signature, name) {
       attributes <- attribute_values(attributes, signature)
       dtypes <- stats::setNames(lapply(types, function(type) type@dtype), names(signature$results))
       values <- value_statements(code$calls, c(operands, attributes), dtypes)
-      tree_fill(results, Map(function(name, type) as_result(values[[name]], type), names(signature$results), types))
+      tree_fill(results, lapply(names(dtypes), function(name) {
+        x <- values[[name]]
+        if (length(x@shape)) x else repeated(x, shape)
+      }))
     }
     xla_jvp(f)(primals, tangents)$tangent
   }
-}
-
-as_result <- function(x, type) {
-  x <- as_dtype(x, type@dtype)
-  if (length(x@shape)) x else repeated(x, type@shape)
 }
 
 as_dtype <- function(x, dtype) {
@@ -47,7 +45,7 @@ as_dtype <- function(x, dtype) {
 attribute_values <- function(attributes, signature) {
   Map(function(x, name) {
     dtype <- signature$attributes[[name]]$dtype
-    if (length(x) == 1L && dtype %in% type_state$dtypes$name) constant(x, dtype, integer(), name) else x
+    if (length(x) == 1L && dtype != "str") constant(x, dtype, integer(), name) else x
   }, attributes, names(attributes))
 }
 

@@ -171,22 +171,23 @@ compile_weight <- function(node) {
 
 module_name <- function(kind) {
   if (is.null(kind)) {
-    "@main"
-  } else if (kind$long && kind$small) {
+    return("@main")
+  }
+  unfused <- unfused_name(kind)
+  if (!is.null(unfused)) unfused else if (is_many(kind$regions)) "@xlaffi_many" else "@main"
+}
+
+# The name of a module that is compiled without fusion, else NULL
+unfused_name <- function(kind) {
+  if (kind$long && kind$small) {
     "@xlaffi_scalars"
   } else if (kind$longer && kind$single && kind$inner <= most_inner && kind$large <= large_beside(kind$size)) {
     "@xlaffi_rows"
-  } else if (is_many(kind$regions)) {
-    "@xlaffi_many"
-  } else {
-    "@main"
   }
 }
 
 # Whether the outermost region is written in parts, which have no use where XLA puts them in their callers' place
-is_in_parts <- function(kind) {
-  !is.null(kind) && kind$longer && module_name(kind) %in% c("@xlaffi_scalars", "@xlaffi_rows")
-}
+is_in_parts <- function(kind) !is.null(kind) && kind$longer && !is.null(unfused_name(kind))
 
 # Elements of large arrays that may stand beside so many small nodes
 large_beside <- function(size) most_large * (size / (times_long * least_long))^3

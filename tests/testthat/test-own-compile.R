@@ -163,8 +163,12 @@ test_that("facts about compilers are found again on disk, and anew when the comp
   expect_identical(xlaffi:::program_version(compiler, "c"), "second one")
   # and one that others could have written.
   op_state$compilers <- list()
-  foreign <- serialize(list(stamp = xlaffi:::known_fact, value = "foreign"), NULL)
-  writeBin(serialize(list(digest = xlaffi:::digest_of(foreign), bytes = foreign), NULL), facts)
+  kept <- unserialize(readBin(facts, "raw", file.size(facts)))
+  fact <- unserialize(kept$bytes)
+  fact$value <- "foreign"
+  kept$bytes <- serialize(fact, NULL)
+  kept$digest <- xlaffi:::digest_of(kept$bytes)
+  writeBin(serialize(kept, NULL), facts)
   Sys.chmod(facts, "0666", use_umask = FALSE)
   expect_identical(xlaffi:::program_version(compiler, "c"), "second one")
 })
