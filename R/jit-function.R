@@ -48,11 +48,18 @@
 #' `for`, `while`, `sapply()`, `Reduce()` and the like are traced turn by turn, some 0.1 ms an operation. Turns that are
 #' equal become one loop of the program, as [hlo_scan()] makes it, with its derivatives and batches: the same operations
 #' in the same order, of the same values, of what came of turns before, of numbers that may differ, and of parts of an
-#' array at places that may differ. Where some turns differ, the equal ones between them become loops. Turns that take
-#' nothing of one another are computed side by side. It takes six turns and 64 operations, 512 where a turn has five or
-#' less, and 2048 where arrays have more than 1024 elements. So it is in functions that loops, branches, checkpoints and
-#' solvers of the program call. Calls with side effects, turns that hold a loop or a branch of the program, and
-#' programs for several devices stay as they are written; `hlo_scan()` and [hlo_fori()] are loops of the program always.
+#' array at places that may differ. It takes six turns and 64 operations, 512 where a turn has five or less, and 2048
+#' where arrays have more than 1024 elements.
+#'
+#' Where R's `if`, `next` or `switch()` make turns of up to eight kinds, as for observations that are missing or
+#' censored, the loop has a branch for each kind, as [hlo_case()] makes it, if that leaves out at least three quarters
+#' of the turns' operations. Such turns are those of `for`, `while` and `repeat`, and of functions that are written
+#' within a call of `lapply()`, `sapply()`, `vapply()`, `mapply()`, `Map()` or `Reduce()`. Otherwise the equal ones
+#' between those that differ become loops. Turns that take nothing of one another are computed side by side.
+#'
+#' So it is in functions that loops, branches, checkpoints and solvers of the program call. Calls with side effects,
+#' turns that hold a loop or a branch of the program, and programs for several devices stay as they are written;
+#' `hlo_scan()` and [hlo_fori()] are loops of the program always.
 #'
 #' Of more than 500 operations in a row, all of them on few elements, XLA neither fuses nor optimises any: the last bit
 #' of a result may differ from that of the same operations in a shorter program.

@@ -72,9 +72,9 @@ row_places <- function(shape, positions) {
   places(shape, lapply(seq_along(shape), function(axis) positions[axis, ] - 1L))
 }
 
-# Whether a batch would call functions of the user's again, which may read variables that have changed
-calls_users <- function(table, row) {
-  any(vapply(first_turn(table, row), function(node) {
+# Whether a batch of these nodes would call functions of the user's again, which may read variables that have changed
+calls_users <- function(nodes) {
+  any(vapply(nodes, function(node) {
     node$op == "op" && !is_batched_by_body(node$params$op) && !is_of_package(node$params$op)
   }, NA))
 }
@@ -175,7 +175,7 @@ loop_of_turns <- function(table, row, plan, used, first) {
     list(carry = carry, ys = beyond(now, length(fresh)))
   }
   # Turns that take nothing of one another are computed side by side, where all that is in them has batches.
-  found <- if (!length(carried) && length(stacks) && !calls_users(table, row)) {
+  found <- if (!length(carried) && length(stacks) && !calls_users(first_turn(table, row))) {
     tryCatch(
       {
         batch <- batch_leaves(function(x) body(list(), x)$ys, stacks, rep(TRUE, length(stacks)), row$turns)

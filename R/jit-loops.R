@@ -37,17 +37,33 @@ hooks$with_loops <- function(values, first) {
     return(values)
   }
   nodes <- nodes_behind(nodes_of(values), replay_edges, first)
-  names <- vapply(nodes, function(node) node$op, "")
-  if (!length(repeated_lengths(match(names, names), most = 1L))) {
+  turns <- noted_turns(nodes, first)
+  if (is.null(turns) && !has_equal_turns(nodes)) {
     return(values)
   }
   table <- turn_table(nodes)
-  plain <- nodes_behind(nodes_of(values), function(node) node$inputs, first)
+  rows <- rows_of_turns(table)
+  left <- length(nodes) - sum(vapply(rows, function(row) row$length - row$period, 0))
+  found <- if (!is.null(turns)) differing_as_loops(values, table, turns, left, first)
+  if (!is.null(found)) {
+    # There may be others, of equal turns.
+    nodes <- nodes_behind(nodes_of(found), replay_edges, first)
+    table <- if (has_equal_turns(nodes)) turn_table(nodes)
+    rows <- if (!is.null(table)) rows_of_turns(table)
+  } else {
+    found <- values
+  }
+  plain <- nodes_behind(nodes_of(found), function(node) node$inputs, first)
   table$plain <- node_ids(nodes) %in% node_ids(plain)
-  found <- values
   # From the last row to the first: what is before a row stays as the table has it.
-  for (row in rows_of_turns(table)) found <- turns_as_loop(found, table, row, first)
+  for (row in rows) found <- turns_as_loop(found, table, row, first)
   Map(function(new, old) labelled(new, attr(old, "labels")), found, values)
+}
+
+# Whether the kinds of operations come again and again
+has_equal_turns <- function(nodes) {
+  names <- vapply(nodes, function(node) node$op, "")
+  length(repeated_lengths(match(names, names), most = 1L)) > 0L
 }
 
 # The longest row, the longest one beside it, and so on, with the last one in the graph first

@@ -2,6 +2,8 @@
 # these names without changing what return(), break and sys.call() mean. So the copy's code asks first, by two functions
 # of the layer; with the code as it was written, for the messages.
 #
+# Loops note where each of their turns begins.
+#
 # A function that comes out of an object, `object$f(x)`, is made one of the scope when it is called, one that came as an
 # argument just before, and UseMethod() sees of a value what class R's vector would have.
 
@@ -32,7 +34,7 @@ rewritten <- function(code, first = NULL, arguments = character()) {
   if (is.call(code[[1L]]) && !is_double_colon(code[[1L]])) {
     parts[[1L]] <- call(".xlaffi_function", parts[[1L]])
   }
-  again <- as.call(asking_parts(parts, name, code, first))
+  again <- as.call(noting_parts(asking_parts(parts, name, code, first), name))
   attributes(again) <- attributes(code)
   if (name %in% arguments) call("{", call(".xlaffi_argument", name), again) else again
 }
@@ -59,6 +61,24 @@ asking_parts <- function(parts, name, code, first) {
   )
   parts
 }
+
+# The parts of a loop, or of a call of a function that loops over elements, whose code notes where a turn begins
+noting_parts <- function(parts, name) {
+  at <- switch(name, "for" = 4L, "while" = 3L, "repeat" = 2L, 0L)
+  if (at > 0L && length(parts) == at) parts[at] <- list(noting(parts[[at]]))
+  if (name %in% applying) {
+    for (i in seq_along(parts)[-1L]) {
+      if (is.call(parts[[i]]) && identical(parts[[i]][[1L]], quote(`function`))) {
+        parts[[i]][3L] <- list(noting(parts[[i]][[3L]]))
+      }
+    }
+  }
+  parts
+}
+
+noting <- function(code) call("{", quote(.xlaffi_turn()), code)
+
+applying <- c("lapply", "sapply", "vapply", "mapply", "Map", "Reduce")
 
 operators <- c("+", "-", "*", "/", "^", "%%", "%/%", "%*%", "==", "!=", "<", ">", "<=", ">=", "&", "|")
 
@@ -107,7 +127,7 @@ as_written <- function(code) {
   if (is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% patched_functions) {
     return(as_written(code[[2L]]))
   }
-  if (is_asked_argument(code)) {
+  if (is_asked_argument(code) || is_noted_turn(code)) {
     return(as_written(code[[3L]]))
   }
   parts <- as.list(code)
@@ -123,6 +143,11 @@ as_written <- function(code) {
 is_asked_argument <- function(code) {
   identical(code[[1L]], quote(`{`)) && length(code) == 3L && is.call(code[[2L]]) &&
     identical(code[[2L]][[1L]], quote(.xlaffi_argument))
+}
+
+# A turn of a loop, `{ .xlaffi_turn(); ... }`
+is_noted_turn <- function(code) {
+  identical(code[[1L]], quote(`{`)) && length(code) == 3L && identical(code[[2L]], quote(.xlaffi_turn()))
 }
 
 patched_functions <- c(".xlaffi_test", ".xlaffi_each", ".xlaffi_function", ".xlaffi_object")

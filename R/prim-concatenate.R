@@ -31,6 +31,53 @@ concatenated <- function(parts, axis, call) {
   bind("concatenate", parts, first@dtype, shape, list(axis = axis))
 }
 
+# Rows of one stack one behind the other are a part of it, as where sapply() puts together what the turns of a loop
+# give.
+rebind_concatenate <- function(node, inputs) {
+  shape <- node$types[[1L]]@shape
+  if (node$params$axis == 1L) inputs <- rows_together(inputs, shape[-1L])
+  if (length(inputs) == 1L) {
+    return(list(reshaped(inputs[[1L]], shape)))
+  }
+  node_values(new_node("concatenate", inputs, node$types, node$params))
+}
+
+# The same parts, of the given shape but for their first axis, with one in place of rows that follow one another
+rows_together <- function(parts, rest) {
+  rows <- lapply(parts, rows_in_stack)
+  follows <- vapply(seq_along(parts)[-1L], function(i) {
+    one <- rows[[i - 1L]]
+    other <- rows[[i]]
+    !is.null(one) && !is.null(other) && value_key(one$stack) == value_key(other$stack) && one$to + 1L == other$from
+  }, NA)
+  groups <- split(seq_along(parts), cumsum(c(TRUE, !follows)))
+  unname(lapply(groups, function(group) {
+    if (length(group) == 1L) {
+      return(parts[[group]])
+    }
+    stack <- rows[[group[[1L]]]]$stack
+    within <- stack@shape[-1L]
+    from <- c(rows[[group[[1L]]]]$from, rep(1L, length(within)))
+    found <- sliced(stack, from, c(rows[[group[[length(group)]]]]$to, within))
+    reshaped(found, c(sum(vapply(parts[group], function(part) part@shape[[1L]], 0L)), rest))
+  }))
+}
+
+# Which rows of which stack (`stack`, `from`, `to`) a value is, whatever its shape; NULL if it is none.
+rows_in_stack <- function(value) {
+  while (value@node$op == "reshape") value <- value@node$inputs[[1L]]
+  node <- value@node
+  if (node$op != "slice") {
+    return()
+  }
+  stack <- node$inputs[[1L]]
+  params <- node$params
+  shape <- value@shape
+  if (identical(shape[-1L], stack@shape[-1L]) && all(params$step == 1L)) {
+    list(stack = stack, from = params$start[[1L]], to = params$start[[1L]] + shape[[1L]] - 1L)
+  }
+}
+
 concatenate_transpose <- function(node, cotangents, linear) {
   given <- cotangents[[1L]]
   axis <- node$params$axis
@@ -54,6 +101,7 @@ primitive("concatenate",
   text = signed_text(function(p) sprintf(", dim = %d", p$axis - 1L)),
   jvp = same_on_tangents("all"),
   transpose = concatenate_transpose,
+  rebind = rebind_concatenate,
   vmap = function(node, inputs, mapped, size) {
     rebind_batch(node, all_in_front(inputs, mapped, size), size, list(axis = node$params$axis + 1L))
   },

@@ -5,11 +5,12 @@
 # error about what R cannot decide of a value; the name of the op whose call is being traced; whether derivatives are
 # going to be taken; the platform, the mesh (NULL for one device), and while the body of xla_shard_map() is traced its
 # mesh; whether names of values were read; what the function does with R's `present`; what it read of the session; what
-# sparse derivatives did not see through; what is copied (see trace-template.R).
+# sparse derivatives did not see through; what is copied (see trace-template.R); and how many nodes there were where
+# turns of R's loops began (see note_turn()).
 trace_state <- session_state("trace_state",
   node_count = 0, traces = list(), branch = NULL, converted = list(), undecided = NULL, owner = NULL,
   differentiated = NULL, platform = NULL, mesh = NULL, manual = NULL, names_read = NULL, present = NULL,
-  session_reads = list(), opaque = NULL, templates = NULL
+  session_reads = list(), opaque = NULL, templates = NULL, turns = numeric()
 )
 
 value_key <- function(value) paste0(value@node$id, ":", value@index)
@@ -123,7 +124,10 @@ trace_region <- function(f, types, silent = FALSE) {
   is_inner <- is_tracing()
   on.exit({
     trace_state$traces <- trace_state$traces[seq_len(depth)]
-    if (depth == 0L) trace_state$converted <- list()
+    if (depth == 0L) {
+      trace_state$converted <- list()
+      trace_state$turns <- numeric()
+    }
   })
   trace_state$traces[[depth + 1L]] <- list()
   first <- trace_state$node_count + 1
@@ -167,6 +171,15 @@ silently <- function(f) {
   results <- NULL
   trace_region(function(params) results <<- f(), list(), silent = TRUE)
   results
+}
+
+# Notes that a turn of a loop of R's begins: called by the code that overload-convert-code.R writes, for
+# jit-loop-cases.R. Of turns without nodes nothing is kept.
+note_turn <- function() {
+  count <- length(trace_state$turns)
+  if (count == 0L || trace_state$turns[[count]] != trace_state$node_count) {
+    trace_state$turns[[count + 1L]] <- trace_state$node_count
+  }
 }
 
 record_effect <- function(node) {

@@ -241,6 +241,154 @@ test_that("what is the same in all turns is computed once", {
   expect_equal(xla_hessian(normal)(c(0.3, 0.2)), turn_by_turn(xla_hessian(normal)(c(0.3, 0.2))), tolerance = 1e-11)
 })
 
+# Name, function and argument: turns of several kinds, by what is known when the program is written
+censored <- sin((1:40)^2) > 0.2
+group <- 1 + floor(1.5 + 1.49 * cos((1:40)^2))
+times <- abs(sin(1:40)) + 0.1
+absent <- times > 0.9 | times < 0.2
+rows <- matrix(cos(1:120), 40)
+differing <- list(
+  missing = function(p) {
+    m <- s <- 0
+    P <- 10
+    for (i in seq_along(times)) {
+      P <- P + exp(p[1])
+      if (!absent[i]) {
+        S <- P + exp(p[2])
+        v <- times[i] - m
+        s <- s + 0.5 * (log(S) + v^2 / S)
+        m <- m + P / S * v
+        P <- P - P^2 / S
+      }
+    }
+    s
+  },
+  left_out = function(p) {
+    s <- p[1]
+    for (i in seq_along(times)) {
+      if (group[i] == 1) next
+      eta <- sum(rows[i, 1:2] * p) + s * 0.1
+      if (censored[i]) s <- s * 0.9 + log1p(exp(eta)) else s <- s * 0.9 + (times[i] - eta)^2
+    }
+    s
+  },
+  groups = function(p) {
+    mean1 <- p[1] * p[2]
+    mean2 <- sin(p[1])
+    s <- 0
+    for (i in seq_along(times)) {
+      m <- if (group[i] == 1) mean1 else if (group[i] == 2) mean2 else p[2]
+      s <- s * 0.5 + (times[i] - m)^3
+    }
+    s
+  },
+  stored = function(p) {
+    m <- numeric(40)
+    m[1] <- p[1]
+    for (i in 2:40) m[i] <- if (censored[i]) m[i - 1] * 0.5 + sin(p[2]) else 0.9 * m[i - 1] + cos(p[1] * times[i])
+    sum(m^2 * times)
+  },
+  nested = function(p) {
+    k <- s <- 0
+    for (j in 1:10) {
+      a <- p[1]
+      s <- s + j * p[2]^2
+      for (l in 1:4) {
+        k <- k + 1
+        a <- if (censored[k]) a * tanh(p[2] + times[k]) else a + p[1] * sin(times[k])
+      }
+      s <- s + a^2
+    }
+    s
+  },
+  reduced = function(p) {
+    Reduce(function(a, i) if (censored[i]) a * 0.5 + p[1] else sin(a * p[2]) + times[i] / 2, seq_along(times), p[1])
+  },
+  while_loop = function(p) {
+    i <- 0
+    a <- p
+    while (i < 40) {
+      i <- i + 1
+      if (absent[i]) a <- rev(a) * 0.7 else a <- tanh(a * p[1] + times[i]) + rows[i, 2:3]
+    }
+    sum(a)
+  },
+  lags = function(p) {
+    x <- p[1] * times
+    for (i in 4:40) x[i] <- if (censored[i]) x[i - 2] * p[2] + sin(i) else sin(x[i - 1]) * x[i - 3]
+    sum(x * times)
+  },
+  apart = function(p) {
+    sum(sapply(seq_along(times), function(i) if (censored[i]) exp(-p[1] * times[i]) else sin(p[2] * times[i])) * times)
+  }
+)
+
+test_that("turns of several kinds are one loop with a branch for each", {
+  skip_without_plugin()
+  p <- c(0.3, 0.7)
+  for (name in names(differing)) {
+    f <- differing[[name]]
+    text <- xla_program(f, p)
+    expect_identical(loops_in(f, p), if (name == "apart") 0L else 1L, label = name)
+    expect_identical(grepl("stablehlo.case", text, fixed = TRUE), name != "apart", label = name)
+    lines <- function(text) length(strsplit(text, "\n")[[1]])
+    expect_lt(lines(text), turn_by_turn(lines(xla_program(f, p))) / 2)
+  }
+  all <- function(p) lapply(differing, function(f) f(p))
+  expect_equal(xla_jit(all)(p), all(p), tolerance = 1e-13)
+})
+
+test_that("loops of several kinds of turns have the derivatives and batches of the same program turn by turn", {
+  skip_without_plugin()
+  p <- c(0.3, 0.7)
+  for (name in if (all_run()) names(differing) else "missing") {
+    f <- differing[[name]]
+    all <- function(p) {
+      list(hessian = xla_hessian(f)(p), value = xla_vmap(xla_grad(f, value = TRUE))(rbind(p, p * 1.1)))
+    }
+    found <- xla_jit(all)(p)
+    expect_equal(found, turn_by_turn(xla_jit(function(p) all(p))(p)), tolerance = 1e-11, label = name)
+    sparse <- function(p) as.matrix(xla_hessian(f, sparse = TRUE)(p))
+    expect_equal(sparse(p), unname(found$hessian), tolerance = 1e-12, ignore_attr = TRUE, label = name)
+  }
+})
+
+test_that("sparse derivatives of loops of several kinds of turns are no fuller", {
+  skip_without_plugin()
+  f <- function(u) {
+    s <- 0
+    for (i in 2:40) {
+      s <- s + if (censored[i]) (u[i] - u[i - 1])^2 * u[i] else exp(u[i])
+    }
+    s
+  }
+  u <- sin(1:40)
+  expect_match(xla_program(f, u), "stablehlo.case", fixed = TRUE)
+  found <- xla_hessian(f, sparse = TRUE)(u)
+  expect_equal(as.matrix(found), xla_hessian(f)(u), tolerance = 1e-13, ignore_attr = TRUE)
+  expect_lte(length(found@x), 40 + 2 * 39)
+})
+
+test_that("what is put together of a loop's results is read as it lies", {
+  skip_without_plugin()
+  together <- list(
+    function(p) sum(sapply(1:40, function(i) sin(p[1] * times[i]) * exp(p[2] * i / 9) + tanh(p[1] + i)) * times),
+    function(p) sum(sapply(1:40, function(i) rows[i, ] * p[2] + cos(p[1] * i)) * t(rows)),
+    function(p) sum(unlist(lapply(1:40, function(i) c(i * p[1]^2, exp(p[2] * times[i])))[40:3]) * times[2:39]),
+    function(p) sum(do.call(rbind, lapply(1:40, function(i) if (censored[i]) p * times[i] else rev(p)^2)) * rows[, 1:2])
+  )
+  p <- c(0.3, 0.7)
+  for (f in together) {
+    lines <- function() length(strsplit(xla_program(f, p), "\n")[[1]])
+    expect_lt(lines(), turn_by_turn(lines()) / 1.5)
+  }
+  values <- function(p) lapply(together, function(f) f(p))
+  expect_equal(xla_jit(values)(p), values(p), tolerance = 1e-13)
+  derivative <- if (all_run()) xla_hessian else xla_grad
+  derivatives <- function(p) lapply(together, function(f) derivative(f)(p))
+  expect_equal(xla_jit(derivatives)(p), turn_by_turn(xla_jit(function(p) derivatives(p))(p)), tolerance = 1e-12)
+})
+
 test_that("sparse derivatives of loops are no fuller", {
   f <- function(u) {
     s <- 0

@@ -45,6 +45,10 @@ loop_statements <- alist(
   s <- s + tanh(sum(total) / 40), v <- c(v[2:3], tanh(.x)),
   if (i %% 3 == 1) for (m in 1:8) e[m] <- tanh(e[m] + e[(i - 1) %% 8 + 1] * .a),
   if (i %% 3 == 2) for (m in 1:8) e[m] <- min(e[m], e[(i + 3) %% 8 + 1] * tanh(.a) + .a),
+  if (y[i] > 0) a <- tanh(.x) else s <- s + .x, if (w[i] > 0) next, if (y[i] < w[i]) x[i] <- .x else x[j] <- .x,
+  s <- s + (if (i %in% o[1:6]) a else b) * .a, if (Y[i, 1] < 0) v[.k] <- tanh(.x) else A <- tanh(A %*% A * .a),
+  for (m in 1:3) if (Y[i, m] > 0) v[m] <- tanh(.x) else b <- sin(b + .a), if (y[i] > 0) g <- c(g, .x),
+  s <- s + sum(sapply(1:3, function(m) if (Y[j, m] > 0) tanh(v[m] * .a) else .x)), if (w[j] < 0) l[[i]] <- .x,
   if (i %% 5 == 1) for (m in 1:8) for (h in 1:2) E[m, h] <- tanh(E[m, h] + E[i %/% 2 + 1, h])
 )
 
