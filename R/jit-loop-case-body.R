@@ -52,7 +52,8 @@ loop_of_differing <- function(table, row, plan, used, first) {
   wanted <- numbered_results(used)
   types <- lapply(wanted[!duplicated(numbers_of(wanted))], function(one) type_of(one$value))
   taken <- unlist(lapply(plan$kinds, function(kind) {
-    lapply(kind$taken, function(place) node_of_turn(table, row, kind$turn, place)$types[[1L]])
+    numbers <- lapply(kind$taken, function(place) node_of_turn(table, row, kind$turn, place)$types[[1L]])
+    c(numbers, lapply(kind$apart, type_of))
   }), recursive = FALSE)
   if (sum(vapply(c(taken, types), function(type) prod(type@shape), 0)) * length(row$kinds) > most_stacked) {
     return()
@@ -85,16 +86,17 @@ differing_branch <- function(table, row, plan, i, results, first) {
   fresh <- lapply(plan$slots[gives], function(slot) value_at(slot$places[[i]], slot$indices[[i]]))
   wanted <- lapply(results, function(one) value_at(one$place, one$index))
   moving <- node_ids(lapply(kind$moving, node_of_turn, table = table, row = row, turn = kind$turn))
-  from <- c(kind$outside, kind$carried, lapply(kind$taken, value_at))
+  taken <- c(lapply(kind$taken, value_at), kind$apart)
+  from <- c(kind$outside, kind$carried, taken)
   function(carry, given) {
-    places <- beyond(given, length(kind$taken))
+    places <- beyond(given, length(taken))
     window <- function(node, now) {
       k <- match(node$id, moving)
       if (!is.na(k)) {
         list(moving_window(now(node$inputs[[1L]]), places[[k]], node$types[[1L]]@shape, node$params$step))
       }
     }
-    to <- c(kind$outside, carry[kind$carry], given[seq_along(kind$taken)])
+    to <- c(kind$outside, carry[kind$carry], given[seq_along(taken)])
     now <- replay(c(fresh, wanted), from, to, first, other = window)
     # What was the last value becomes the one before it, and so on.
     for (i in seq_along(gives)) {

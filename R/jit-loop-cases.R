@@ -6,9 +6,11 @@
 # got. jit-loop-case-body.R writes the loop.
 
 # Rows have so many turns at least, of no more than so many kinds, and are so many times as long as a turn of each kind.
+# What turns take of values from outside tells kinds apart if it is one of up to `most_shared`.
 # What stays of a graph is at most half of what stays with loops for rows of equal turns.
 least_differing <- 12L
 most_kinds <- 8L
+most_shared <- 3L
 times_as_long <- 4
 
 # In which turn each of the nodes is, 0 before the first one; NULL if there are not enough.
@@ -58,34 +60,31 @@ rows_of_differing <- function(table, turns) {
   }, unlist(unname(rows), recursive = FALSE))
 }
 
-# The row of turns that begin at `starts`, without those at its ends that have no equal. If they are of too many kinds,
-# rows between turns that have no equal.
+# Rows among the turns that begin at `starts`. Where no kind of turn that was there comes again another loop begins, or
+# what a loop begins and ends with. Of turns of too many kinds there are rows between those that have no equal.
 rows_in_stretch <- function(table, starts, lengths) {
   if (length(starts) < least_differing) {
     return(list())
   }
   kinds <- kinds_of_turns(table, starts, lengths)
-  often <- which(tabulate(kinds)[kinds] > 1L)
-  if (!length(often)) {
-    return(list())
-  }
-  inside <- seq.int(often[[1L]], often[[length(often)]])
-  # Without them others may have none.
-  if (length(inside) < length(starts)) {
-    return(rows_in_stretch(table, starts[inside], lengths[inside]))
-  }
-  if (max(kinds) <= most_kinds) {
+  last <- match(seq_len(max(kinds)), rev(kinds))
+  ends <- cummax(length(kinds) + 1L - last[kinds]) == seq_along(kinds)
+  pieces <- split(seq_along(kinds), cumsum(c(FALSE, ends[-length(ends)])))
+  if (length(pieces) == 1L && max(kinds) <= most_kinds) {
     return(list(list(starts = starts, lengths = lengths, kinds = kinds)))
   }
-  pieces <- split(often, cumsum(c(TRUE, diff(often) > 1L)))
   if (length(pieces) == 1L) {
-    return(list())
+    often <- which(tabulate(kinds)[kinds] > 1L)
+    pieces <- split(often, cumsum(c(TRUE, diff(often) > 1L)))
+    if (length(pieces) == 1L) {
+      return(list())
+    }
   }
   unlist(unname(lapply(pieces, function(at) rows_in_stretch(table, starts[at], lengths[at]))), recursive = FALSE)
 }
 
-# Of which kind turns are. Operands from before the turn may be any, but of those that are never a result of the row the
-# same ones.
+# Of which kind turns are. Operands from before the turn may be any, but where they are never a result of the row, and
+# one of a few values, the same ones.
 kinds_of_turns <- function(table, starts, lengths) {
   at <- sequence(lengths, starts)
   turn <- rep(seq_along(starts), lengths)
@@ -105,8 +104,10 @@ kinds_of_turns <- function(table, starts, lengths) {
   shared <- lapply(seq_along(table$ids), function(j) {
     ids <- table$ids[[j]][at]
     late <- ids >= from
-    carried <- stats::ave(late, paste(kinds[turn], place), FUN = any)
-    ifelse(carried, "", paste(ids, table$indices[[j]][at]))
+    position <- paste(kinds[turn], place)
+    values <- match(paste(ids, table$indices[[j]][at]), unique(paste(ids, table$indices[[j]][at])))
+    many <- stats::ave(values, position, FUN = function(x) length(unique(x))) > most_shared
+    ifelse(stats::ave(late, position, FUN = any) | many, 0L, values)
   })
   key_of(c(within, shared))
 }
@@ -226,8 +227,9 @@ operand_of <- function(i, table, row, reads) {
 
 # Turns of one kind: one of them whose nodes stand for all (`turn`), what it reads of variables (`carried`, which are at
 # the places `carry`) and of what all share (`outside`), the nodes that differ from turn to turn, numbers and windows of
-# what all share (`taken`, with functions that make their `stacks`), and windows of what the turns compute (`moving`,
-# `at` the places of all turns). NULL where there is no such turn, or something else differs.
+# what all share (`taken`), results from before the row that differ (`apart`), with functions that make the `stacks` of
+# both, and windows of what the turns compute (`moving`, `at` the places of all turns). NULL where there is no such
+# turn, or something else differs.
 differing_kind <- function(table, row, reads, kind) {
   turns <- which(row$kinds == kind)
   places <- seq_len(row$lengths[[turns[[1L]]]])
@@ -257,6 +259,8 @@ differing_kind <- function(table, row, reads, kind) {
   taken <- which(!vapply(stacks, is.null, NA))
   moving <- which(!vapply(at, is.null, NA))
   reads <- reads[!reads$place %in% taken, ]
+  columns <- results_apart(table, row, reads)
+  reads$carry <- ifelse(is.na(columns$number), reads$carry, -columns$number)
   turn <- clear_turn(reads, rev(turns))
   if (is.null(turn)) {
     return()
@@ -265,9 +269,31 @@ differing_kind <- function(table, row, reads, kind) {
   values <- lapply(seq_len(nrow(reads)), operand_of, table = table, row = row, reads = reads)
   is_carried <- reads$carry > 0L
   list(
-    turn = turn, carried = values[is_carried], carry = reads$carry[is_carried], outside = values[!is_carried],
-    taken = taken, stacks = stacks[taken], moving = moving, at = at[moving]
+    turn = turn, carried = values[is_carried], carry = reads$carry[is_carried], outside = values[reads$carry == 0L],
+    taken = taken, apart = values[match(-seq_along(columns$values), reads$carry)],
+    stacks = c(stacks[taken], lapply(columns$values, stack_of_results)), moving = moving, at = at[moving]
   )
+}
+
+# What turns of one kind take of results from before the row that are not the same ones in all: `number` tells of each
+# read in which of the lists `values` these are, one value for each turn; NA of other reads.
+results_apart <- function(table, row, reads) {
+  keys <- paste(reads$id, reads$index)
+  several <- stats::ave(match(keys, unique(keys)), reads$position, FUN = function(x) length(unique(x))) > 1L
+  number <- rep(NA_integer_, nrow(reads))
+  values <- list()
+  known <- character()
+  for (position in unique(reads$position[several & reads$carry == 0L])) {
+    here <- which(reads$position == position)
+    here <- here[order(reads$turn[here])]
+    column <- paste(keys[here], collapse = " ")
+    if (!column %in% known) {
+      known <- c(known, column)
+      values <- c(values, list(lapply(here, operand_of, table = table, row = row, reads = reads)))
+    }
+    number[here] <- match(column, known)
+  }
+  list(number = number, values = values)
 }
 
 # A turn in which no value is that of two variables, or of one and of something that all turns share
@@ -281,7 +307,7 @@ clear_turn <- function(reads, turns) {
 }
 
 # Functions that make a stack with a row for each of `turns`, counted among those of the kind; NA is one of another
-# kind, whose row does not count. Of windows it is zero, so that it depends on nothing.
+# kind, whose row does not count. Of windows and results it is zero, so that it depends on nothing.
 stack_of_numbers <- function(data, type) {
   force(data)
   force(type)
@@ -291,10 +317,17 @@ stack_of_numbers <- function(data, type) {
 stack_of_windows <- function(node, starts) {
   sizes <- node$types[[1L]]@shape
   if (sum(varying_axes(starts)) == 1L || all(sizes == 1L)) {
-    function(turns) {
-      stack <- stacked_windows(node$inputs[[1L]], starts, sizes, node$params$step)
-      if (anyNA(turns)) stack <- joined(list(stack, zero_of(new_type(stack@dtype, c(1L, sizes)))))
-      taken(stack, ifelse(is.na(turns), ncol(starts) + 1L, turns), 1L)
-    }
+    function(turns) rows_or_zero(stacked_windows(node$inputs[[1L]], starts, sizes, node$params$step), turns)
   }
+}
+
+stack_of_results <- function(values) {
+  force(values)
+  function(turns) rows_or_zero(stacked_results(values), turns)
+}
+
+rows_or_zero <- function(stack, turns) {
+  count <- stack@shape[[1L]]
+  if (anyNA(turns)) stack <- joined(list(stack, zero_of(new_type(stack@dtype, c(1L, stack@shape[-1L])))))
+  taken(stack, ifelse(is.na(turns), count + 1L, turns), 1L)
 }

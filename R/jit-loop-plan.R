@@ -15,13 +15,19 @@ turns_plan <- function(table, row) {
   windows <- lapply(places, function(k) updates_of_turns(table, row, k))
   from_stacks <- !vapply(stacks, is.null, NA)
   arrays <- !vapply(windows, is.null, NA)
-  alike <- alike_in_turns(table, row, from_stacks | arrays | !vapply(at, is.null, NA))
-  outside <- outside_first <- carried <- list()
+  takes_apart <- vapply(places, function(k) any(operands_apart(table, row, k)), NA)
+  alike <- alike_in_turns(table, row, from_stacks | arrays | takes_apart | !vapply(at, is.null, NA))
+  outside <- outside_first <- carried <- apart <- list()
   taken <- integer()
   for (k in places[!from_stacks & !alike]) {
     here <- places_in_row(row, k)
     operands <- table$operands[[here[[row$turns]]]]
+    of_apart <- operands_apart(table, row, k)
     for (j in if (arrays[[k]]) 2L else seq_along(operands)) {
+      if (of_apart[[j]]) {
+        apart <- c(apart, list(lapply(here, function(at) table$operands[[at]][[j]])))
+        next
+      }
       back <- table$back[[j]][here]
       from <- source_of(row, k, back[[1L]])
       shared <- is_shared(table, here, j)
@@ -53,16 +59,35 @@ turns_plan <- function(table, row) {
   list(
     moving = moving, at = at[moving],
     arrays = which(arrays), windows = windows[arrays], alike = which(alike),
-    outside = outside[once], outside_first = outside_first[once],
+    outside = outside[once], outside_first = outside_first[once], apart = unique_columns(apart),
     carried = carried_before(table, row, unique(carried)), from_stacks = which(from_stacks), stacks = stacks[taken],
     taken = taken
   )
+}
+
+# Which operands of the nodes at place `k` are results from before the row, not the same ones in all turns
+operands_apart <- function(table, row, k) {
+  here <- places_in_row(row, k)
+  vapply(seq_along(table$operands[[here[[1L]]]]), function(j) {
+    back <- table$back[[j]][here]
+    all(back == 0L | here - back < row$from) && !is_same_in_turns(table, here, j)
+  }, NA)
+}
+
+# Of lists of values, one for each turn, those that differ
+unique_columns <- function(lists) {
+  keys <- vapply(lists, function(values) paste(value_keys(values), collapse = " "), "")
+  lists[!duplicated(keys)]
 }
 
 # Where the nodes at place `k` of each turn are
 places_in_row <- function(row, k) row$from + k - 1L + (seq_len(row$turns) - 1L) * row$period
 
 # Whether operand `j` of the nodes at `here` is the same value in all turns
+is_same_in_turns <- function(table, here, j) {
+  is_shared(table, here, j) && all(table$indices[[j]][here] == table$indices[[j]][[here[[1L]]]])
+}
+
 is_shared <- function(table, here, j) all(table$ids[[j]][here] == table$ids[[j]][[here[[1L]]]])
 
 # What is not worth to be kept from before a loop: without it the loop's body has no large array.
@@ -79,7 +104,7 @@ alike_in_turns <- function(table, row, differ) {
   sources <- lapply(places, function(k) {
     here <- places_in_row(row, k)
     operands <- table$operands[[here[[1L]]]]
-    shared <- vapply(seq_along(operands), function(j) is_shared(table, here, j), NA)
+    shared <- vapply(seq_along(operands), function(j) is_shared(table, here, j), NA) | operands_apart(table, row, k)
     varies[[k]] <<- any(vapply(operands[shared], function(value) value@node$op != "constant", NA))
     lapply(which(!shared), function(j) source_of(row, k, table$back[[j]][[here[[1L]]]]))
   })

@@ -11,7 +11,7 @@ turns_as_loop <- function(values, table, row, first) {
     }
     # What would be carried to the first turn may be something else.
     is_late <- is.null(plan$carried)
-    if (!is_late && !any(value_keys(plan$outside) %in% value_keys(carried_values(plan)))) {
+    if (!is_late && !anyDuplicated(value_keys(c(plan$outside, carried_values(plan), last_apart(plan))))) {
       break
     }
     # The loop's body is the last turn, in which no value may be both carried and one that all turns share.
@@ -29,6 +29,12 @@ turns_as_loop <- function(values, table, row, first) {
 }
 
 carried_values <- function(plan) lapply(plan$carried, function(one) one$value)
+
+# What the last turn takes of results from before the row that are others in each turn
+last_apart <- function(plan) lapply(plan$apart, function(values) values[[length(values)]])
+
+# Results, one for each turn, as a stack
+stacked_results <- function(values) joined(lapply(values, function(value) reshaped(value, c(1L, value@shape))))
 
 # The node at place `k` of turn `turn`
 turn_node <- function(table, row, k, turn = row$turns) table$nodes[[row$from + (turn - 1L) * row$period + k - 1L]]
@@ -151,12 +157,12 @@ loop_of_turns <- function(table, row, plan, used, first) {
     lapply(stacked, function(one) new_value(turn_node(table, row, one$k), one$index)),
     lapply(used$arrays, function(k) turn_node(table, row, k)$inputs[[2L]])
   )
-  taken <- lapply(plan$taken, function(k) new_value(turn_node(table, row, k)))
+  taken <- c(lapply(plan$taken, function(k) new_value(turn_node(table, row, k))), last_apart(plan))
   if (sum(vapply(c(results, taken), function(value) prod(value@shape), 0)) * row$turns > most_stacked) {
     return()
   }
   moved <- lapply(plan$at, function(at) constant(t(at) - 1L, "i32", rev(dim(at)), "at"))
-  stacks <- c(lapply(plan$stacks, function(stack) stack()), moved)
+  stacks <- c(lapply(plan$stacks, function(stack) stack()), lapply(plan$apart, stacked_results), moved)
   carried <- carried_values(plan)
   from <- c(plan$outside, carried, taken)
   # Of each chain the first one is new, and the others are what those before them were.

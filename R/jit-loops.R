@@ -70,9 +70,11 @@ has_equal_turns <- function(nodes) {
 rows_of_turns <- function(table) {
   rows <- list()
   periods <- repeated_lengths(table$kinds)
-  while (length(rows) < most_rows && !is.null(row <- longest_turns(table, periods))) {
-    rows <- c(rows, list(row))
-    table$kinds[seq.int(row$from, length.out = row$length)] <- 0L
+  for (apart in c(FALSE, TRUE)) {
+    while (length(rows) < most_rows && !is.null(row <- longest_turns(table, periods, apart))) {
+      rows <- c(rows, list(row))
+      table$kinds[seq.int(row$from, length.out = row$length)] <- 0L
+    }
   }
   rows[order(-vapply(rows, function(row) row$from, 0))]
 }
@@ -202,13 +204,14 @@ same_rules <- function(x, y, deep = 0L) {
 }
 
 # The longest row of equal turns: where it begins (`from`), how many nodes a turn has (`period`), how many turns there
-# are, and all of its nodes (`length`); NULL if none is long enough.
-longest_turns <- function(table, periods) {
+# are, and all of its nodes (`length`); NULL if none is long enough. With `apart` turns may also take any results from
+# before the row, as what a loop before this one has computed.
+longest_turns <- function(table, periods, apart) {
   best <- NULL
   for (period in periods) {
     now <- seq_len(length(table$kinds) - period)
     same <- table$kinds[now] == table$kinds[now + period] & table$kinds[now] > 0L
-    found <- longest_stretch(same & same_operands(table, now, now + period))
+    found <- longest_stretch(same & (apart | same_operands(table, now, now + period)))
     row <- turns_from(table, found[[1L]], found[[2L]] + period, period)
     # Several turns in one are no better.
     if (is.null(row) || row$length < max(least_nodes(period), 1.25 * best$length)) {
@@ -278,15 +281,18 @@ longest_stretch <- function(x) {
 # Whether the operands of the nodes at `now` and `then` are the same values, or as many nodes before
 same_operands <- function(table, now, then) {
   same <- rep(TRUE, length(now))
-  for (j in seq_along(table$ids)) {
-    one <- table$ids[[j]][now] == table$ids[[j]][then]
-    moved <- table$back[[j]][now] == table$back[[j]][then] & table$back[[j]][now] > 0L
-    same <- same & (one | moved) & table$indices[[j]][now] == table$indices[[j]][then]
-  }
+  for (j in seq_along(table$ids)) same <- same & same_operand(table, now, then, j)
   same
 }
 
-# Whole turns within a stretch of `length` nodes from `from` on. What all turns take is computed before them.
+same_operand <- function(table, now, then, j) {
+  one <- table$ids[[j]][now] == table$ids[[j]][then]
+  moved <- table$back[[j]][now] == table$back[[j]][then] & table$back[[j]][now] > 0L
+  (one | moved) & table$indices[[j]][now] == table$indices[[j]][then]
+}
+
+# Whole turns within a stretch of `length` nodes from `from` on. What all turns take is computed before them, and so is
+# what differs from turn to turn in another way than that it is as many nodes before.
 turns_from <- function(table, from, length, period) {
   repeat {
     turns <- length %/% period
@@ -298,6 +304,10 @@ turns_from <- function(table, from, length, period) {
     for (j in seq_along(table$ids)) {
       one <- table$ids[[j]][now] == table$ids[[j]][now + period] & table$back[[j]][now] > 0L
       late <- max(late, (now - table$back[[j]][now])[one])
+      apart <- !same_operand(table, now, now + period, j)
+      sources <- (now - table$back[[j]][now])[apart & table$back[[j]][now] > 0L]
+      then <- (now + period - table$back[[j]][now + period])[apart & table$back[[j]][now + period] > 0L]
+      late <- max(late, sources, then)
     }
     if (late < from) {
       return(list(from = from, period = period, turns = turns, length = turns * period))

@@ -42,23 +42,27 @@ rebind_concatenate <- function(node, inputs) {
   node_values(new_node("concatenate", inputs, node$types, node$params))
 }
 
-# The same parts, of the given shape but for their first axis, with one in place of rows that follow one another
+# Rows in any order are taken together if there are so many at least.
+least_taken <- 8L
+
+# The same parts, of the given shape but for their first axis, with one in place of rows of one stack
 rows_together <- function(parts, rest) {
   rows <- lapply(parts, rows_in_stack)
-  follows <- vapply(seq_along(parts)[-1L], function(i) {
-    one <- rows[[i - 1L]]
-    other <- rows[[i]]
-    !is.null(one) && !is.null(other) && value_key(one$stack) == value_key(other$stack) && one$to + 1L == other$from
-  }, NA)
-  groups <- split(seq_along(parts), cumsum(c(TRUE, !follows)))
+  apart <- paste("part", seq_along(parts))
+  is_row <- !vapply(rows, is.null, NA)
+  apart[is_row] <- vapply(rows[is_row], function(row) value_key(row$stack), "")
+  from <- to <- integer(length(parts))
+  from[is_row] <- vapply(rows[is_row], function(row) row$from, 0L)
+  to[is_row] <- vapply(rows[is_row], function(row) row$to, 0L)
+  other_stack <- c(TRUE, apart[-1L] != apart[-length(apart)])
+  several <- stats::ave(from, cumsum(other_stack), FUN = length) >= least_taken
+  follows <- c(FALSE, from[-1L] == to[-length(to)] + 1L)
+  groups <- split(seq_along(parts), cumsum(other_stack | !(several | follows)))
   unname(lapply(groups, function(group) {
     if (length(group) == 1L) {
       return(parts[[group]])
     }
-    stack <- rows[[group[[1L]]]]$stack
-    within <- stack@shape[-1L]
-    from <- c(rows[[group[[1L]]]]$from, rep(1L, length(within)))
-    found <- sliced(stack, from, c(rows[[group[[length(group)]]]]$to, within))
+    found <- taken(rows[[group[[1L]]]]$stack, sequence(to[group] - from[group] + 1L, from[group]), 1L)
     reshaped(found, c(sum(vapply(parts[group], function(part) part@shape[[1L]], 0L)), rest))
   }))
 }
@@ -74,7 +78,8 @@ rows_in_stack <- function(value) {
   params <- node$params
   shape <- value@shape
   if (identical(shape[-1L], stack@shape[-1L]) && all(params$step == 1L)) {
-    list(stack = stack, from = params$start[[1L]], to = params$start[[1L]] + shape[[1L]] - 1L)
+    from <- as.integer(params$start[[1L]])
+    list(stack = stack, from = from, to = from + as.integer(shape[[1L]]) - 1L)
   }
 }
 

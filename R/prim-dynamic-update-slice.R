@@ -21,6 +21,7 @@ dynamic_updated <- function(x, update, starts) {
   at <- known_window(value@node)
   if (!is.null(at)) {
     before <- x@node$replaced
+    value@node$window <- at
     value@node$replaced <- if (is.null(before)) {
       c(list(x = x), at)
     } else {

@@ -21,13 +21,13 @@ known_window <- function(node) {
 # last of these. Loops that assign element by element read what they have assigned before, or not yet. `replaced` of a
 # node has what was there before a row of updates, and bounds of all of their places.
 before_updates <- function(x, start, end) {
-  for (step in seq_len(64L)) {
+  for (step in seq_len(1024L)) {
     node <- x@node
     if (node$op != "dynamic_update_slice" || is.null(node$replaced)) {
       break
     }
     all <- node$replaced
-    at <- known_window(node)
+    at <- node$window
     if (any(end < all$from | start > all$to)) {
       x <- all$x
     } else if (any(end < at$from | start > at$to)) {
