@@ -48,8 +48,8 @@
 #' `for`, `while`, `sapply()`, `Reduce()` and the like are traced turn by turn, some 0.1 ms an operation. Turns that are
 #' equal become one loop of the program, as [hlo_scan()] makes it, with its derivatives and batches: the same operations
 #' in the same order, of the same values, of what came of turns before, of what was computed before the loop, of numbers
-#' that may differ, and of parts of an array at places that may differ. It takes six turns and 64 operations, 512 where a turn has five or less, and 2048
-#' where arrays have more than 1024 elements.
+#' that may differ, and of parts of an array at places that may differ. It takes six turns and 64 operations, 512 where
+#' a turn has five or less, and 2048 where arrays have more than 1024 elements.
 #'
 #' Where R's `if`, `next` or `switch()` make turns of up to eight kinds, as for observations that are missing or
 #' censored, the loop has a branch for each kind, as [hlo_case()] makes it, if that leaves out at least three quarters

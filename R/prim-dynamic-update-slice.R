@@ -22,6 +22,7 @@ dynamic_updated <- function(x, update, starts) {
   if (!is.null(at)) {
     before <- x@node$replaced
     value@node$window <- at
+    note_assigned(value@node, x, at)
     value@node$replaced <- if (is.null(before)) {
       c(list(x = x), at)
     } else {

@@ -17,14 +17,47 @@ known_window <- function(node) {
   list(from = from, to = from + size - 1L)
 }
 
+# Updates of single elements, one after the other, are a row: `row` of a node has the value before the first one
+# (`before`), the `last` node, and the nodes that assigned to each place (`assigned`). One of an array that is no longer
+# the last one begins another row.
+note_assigned <- function(node, x, at) {
+  if (any(at$from != at$to)) {
+    return(invisible())
+  }
+  row <- x@node$row
+  if (is.null(row) || !identical(row$last, x@node)) {
+    row <- new.env(parent = emptyenv())
+    row$before <- x
+    row$assigned <- utils::hashtab()
+  }
+  row$last <- node
+  node$row <- row
+  utils::sethash(row$assigned, at$from, c(utils::gethash(row$assigned, at$from), node))
+}
+
+# The node of the row of `node`, up to it, that assigned last to a place; NULL if there is none.
+assigned_last <- function(node, at) {
+  Find(function(one) one$id <= node$id, utils::gethash(node$row$assigned, as.integer(at)), right = TRUE)
+}
+
 # A window of a value, `x` from `start` to `end`, may be one of what was there before updates at known places or of the
 # last of these. Loops that assign element by element read what they have assigned before, or not yet. `replaced` of a
 # node has what was there before a row of updates, and bounds of all of their places.
 before_updates <- function(x, start, end) {
+  is_element <- all(start == end)
   for (step in seq_len(1024L)) {
     node <- x@node
     if (node$op != "dynamic_update_slice" || is.null(node$replaced)) {
       break
+    }
+    if (is_element && !is.null(node$row)) {
+      node <- assigned_last(node, start)
+      if (!is.null(node)) {
+        ones <- rep(1L, length(start))
+        return(list(x = node$inputs[[2L]], start = ones, end = ones))
+      }
+      x <- x@node$row$before
+      next
     }
     all <- node$replaced
     at <- node$window
