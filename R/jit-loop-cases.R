@@ -7,10 +7,11 @@
 
 # Rows have so many turns at least, of no more than so many kinds, and are so many times as long as a turn of each kind.
 # What turns take of values from outside tells kinds apart if it is one of up to `most_shared`.
-# What stays of a graph is at most half of what stays with loops for rows of equal turns.
+# What stays of a graph is at most half of what stays with loops for rows of equal turns, which is `least_left` or more.
 least_differing <- 12L
 most_kinds <- 8L
 most_shared <- 3L
+least_left <- 64
 times_as_long <- 4
 
 # In which turn each of the nodes is, 0 before the first one; NULL if there are not enough.
@@ -22,6 +23,9 @@ noted_turns <- function(nodes, first) {
 # `values` by a graph with loops in place of rows of turns that differ; NULL where there is none, or where more than
 # half of what `left` tells would stay.
 differing_as_loops <- function(values, table, turns, left, first) {
+  if (left < least_left) {
+    return()
+  }
   rows <- rows_of_differing(table, turns)
   gained <- vapply(rows, function(row) sum(row$lengths) - distinct_nodes(row), 0)
   if (!length(rows) || length(table$nodes) - sum(gained) > left / 2) {
