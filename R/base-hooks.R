@@ -7,7 +7,7 @@
 # not_decided(condition)        notes that a program cannot be written, whatever a handler of the user's makes of it
 # convert_function(f)           what is called in place of a function of the user's while a program is written
 # with_written_calls(code)      runs code that writes a program; errors name the user's calls
-# with_loops(values, first)     the same values, with loops in their graph for rows of equal turns
+# with_loops(values, first)     the same values, with loops in their graph for rows of turns
 # with_gates(values, roots, first)   the same values, of which choices give no derivatives of what they do not take
 # batch_one_by_one(node, inputs, mapped, size)   the batch of a primitive without a rule `vmap`, by a loop
 # cut_buffer(x, parts, local)   the parts of a buffer, cut by its device

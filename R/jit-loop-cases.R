@@ -189,8 +189,8 @@ slots_of_reads <- function(reads, carried) {
 }
 
 # One variable: which result of each kind gives it (`places` and `indices`, 0 for kinds that pass it on), its values
-# before the row, the last one first (`starts`), its `type`, and the `last` turn that gives it. `lags` says of each read
-# how many values there were since the one it takes. NULL where that differs from turn to turn.
+# before the row, the last one first (`starts`), and the `last` turn that gives it. `lags` says of each read how many
+# values there were since the one it takes. NULL where that differs from turn to turn.
 slot_of_row <- function(table, row, reads, members) {
   parts <- matrix(as.integer(unlist(strsplit(members, " "))), 3L)
   if (anyDuplicated(parts[1L, ])) {
@@ -220,7 +220,7 @@ slot_of_row <- function(table, row, reads, members) {
   if (any(lengths(starts) > 1L) || !all(vapply(c(given, all), same_type, NA, type))) {
     return()
   }
-  list(places = places, indices = indices, type = type, last = max(writers), starts = all, lags = lags)
+  list(places = places, indices = indices, last = max(writers), starts = all, lags = lags)
 }
 
 node_of_turn <- function(table, row, turn, place) table$nodes[[row$starts[[turn]] + place - 1L]]
