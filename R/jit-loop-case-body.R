@@ -62,10 +62,7 @@ loop_of_differing <- function(table, row, plan, used, first) {
     differing_branch(table, row, plan, i, of_kind(wanted, i), first)
   })
   # Turns that take nothing of one another are computed side by side, where all that is in them has batches.
-  nodes <- unlist(lapply(plan$kinds, function(kind) {
-    lapply(seq_len(row$lengths[[kind$turn]]), node_of_turn, table = table, row = row, turn = kind$turn)
-  }), recursive = FALSE)
-  row_with <- if (!length(plan$slots) && !calls_users(nodes)) {
+  row_with <- if (!length(plan$slots) && !calls_users(nodes_of_kinds(table, row))) {
     tryCatch(differing_together(row, plan, branches, wanted), error = function(e) NULL)
   }
   found <- if (is.null(row_with)) differing_in_turns(row, plan, branches, wanted, types)

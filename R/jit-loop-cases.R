@@ -27,7 +27,7 @@ differing_as_loops <- function(values, table, turns, left, first) {
     return()
   }
   rows <- rows_of_differing(table, turns)
-  gained <- vapply(rows, function(row) sum(row$lengths) - distinct_nodes(row), 0)
+  gained <- vapply(rows, function(row) sum(row$lengths) - length(nodes_of_kinds(table, row)), 0)
   if (!length(rows) || length(table$nodes) - sum(gained) > left / 2) {
     return()
   }
@@ -43,8 +43,11 @@ differing_as_loops <- function(values, table, turns, left, first) {
   found
 }
 
-# How many nodes one turn of each kind has
-distinct_nodes <- function(row) sum(row$lengths[!duplicated(row$kinds)])
+# The nodes of one turn of each kind
+nodes_of_kinds <- function(table, row) {
+  turns <- which(!duplicated(row$kinds))
+  table$nodes[sequence(row$lengths[turns], row$starts[turns])]
+}
 
 # Rows of turns that may be in loops, in order: where the first node of each turn is (`starts`), how many it has
 # (`lengths`), and of which kind it is (`kinds`, from 1 on).
@@ -58,9 +61,9 @@ rows_of_differing <- function(table, turns) {
   stretches <- split(which(whole), cumsum(!whole)[whole])
   rows <- lapply(stretches, function(at) rows_in_stretch(table, begins[at], lengths[at]))
   Filter(function(row) {
-    enough <- sum(row$lengths) >= times_as_long * distinct_nodes(row)
-    nodes <- table$nodes[seq.int(row$starts[[1L]], length.out = sum(row$lengths))]
-    enough && (sum(row$lengths) >= least_of_large || has_small_nodes(nodes))
+    nodes <- nodes_of_kinds(table, row)
+    length <- sum(row$lengths)
+    length >= times_as_long * length(nodes) && (length >= least_of_large || has_small_nodes(nodes))
   }, unlist(unname(rows), recursive = FALSE))
 }
 
@@ -114,12 +117,6 @@ kinds_of_turns <- function(table, starts, lengths) {
     ifelse(stats::ave(late, position, FUN = any) | many, 0L, values)
   })
   key_of(c(within, shared))
-}
-
-has_small_nodes <- function(nodes) {
-  nodes <- Filter(function(node) node$op != "dynamic_update_slice", nodes)
-  types <- unlist(lapply(nodes, function(node) node$types), recursive = FALSE)
-  all(vapply(types, function(type) prod(type@shape), 0) <= most_small)
 }
 
 # What is read of turns before, or of what is outside of the row: a row for each operand of each node, with the `turn`
@@ -206,15 +203,15 @@ slot_of_row <- function(table, row, reads, members) {
   if (any(ifelse(reads$inside, c(0L, writers)[pmax(wanted, 0L) + 1L] != reads$writer, wanted > 0L))) {
     return()
   }
-  type <- node_of_turn(table, row, writers[[1L]], places[[row$kinds[[writers[[1L]]]]]])$types
-  type <- type[[indices[[row$kinds[[writers[[1L]]]]]]]]
+  given <- lapply(writers[!duplicated(row$kinds[writers])], function(turn) {
+    kind <- row$kinds[[turn]]
+    node_of_turn(table, row, turn, places[[kind]])$types[[indices[[kind]]]]
+  })
+  type <- given[[1L]]
   starts <- lapply(seq_len(max(lags) + 1L), function(lag) {
     here <- which(!reads$inside & wanted == 1L - lag)
     found <- unique_values(lapply(here, operand_of, table = table, row = row, reads = reads))
     if (length(found)) found else list(zero_of(type))
-  })
-  given <- lapply(writers[!duplicated(row$kinds[writers])], function(turn) {
-    node_of_turn(table, row, turn, places[[row$kinds[[turn]]]])$types[[indices[[row$kinds[[turn]]]]]]
   })
   all <- unlist(starts, recursive = FALSE)
   if (any(lengths(starts) > 1L) || !all(vapply(c(given, all), same_type, NA, type))) {

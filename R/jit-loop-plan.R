@@ -15,16 +15,15 @@ turns_plan <- function(table, row) {
   windows <- lapply(places, function(k) updates_of_turns(table, row, k))
   from_stacks <- !vapply(stacks, is.null, NA)
   arrays <- !vapply(windows, is.null, NA)
-  takes_apart <- vapply(places, function(k) any(operands_apart(table, row, k)), NA)
-  alike <- alike_in_turns(table, row, from_stacks | arrays | takes_apart | !vapply(at, is.null, NA))
+  of_apart <- lapply(places, function(k) operands_apart(table, row, k))
+  alike <- alike_in_turns(table, row, from_stacks | arrays | !vapply(at, is.null, NA), of_apart)
   outside <- outside_first <- carried <- apart <- list()
   taken <- integer()
   for (k in places[!from_stacks & !alike]) {
     here <- places_in_row(row, k)
     operands <- table$operands[[here[[row$turns]]]]
-    of_apart <- operands_apart(table, row, k)
     for (j in if (arrays[[k]]) 2L else seq_along(operands)) {
-      if (of_apart[[j]]) {
+      if (of_apart[[k]][[j]]) {
         apart <- c(apart, list(lapply(here, function(at) table$operands[[at]][[j]])))
         next
       }
@@ -70,7 +69,7 @@ operands_apart <- function(table, row, k) {
   here <- places_in_row(row, k)
   vapply(seq_along(table$operands[[here[[1L]]]]), function(j) {
     back <- table$back[[j]][here]
-    all(back == 0L | here - back < row$from) && !is_same_in_turns(table, here, j)
+    all(back == 0L | here - back < row$from) && !is_shared(table, here, j)
   }, NA)
 }
 
@@ -84,19 +83,20 @@ unique_columns <- function(lists) {
 places_in_row <- function(row, k) row$from + k - 1L + (seq_len(row$turns) - 1L) * row$period
 
 # Whether operand `j` of the nodes at `here` is the same value in all turns
-is_same_in_turns <- function(table, here, j) {
-  is_shared(table, here, j) && all(table$indices[[j]][here] == table$indices[[j]][[here[[1L]]]])
+is_shared <- function(table, here, j) {
+  same <- function(of) all(of[[j]][here] == of[[j]][[here[[1L]]]])
+  same(table$ids) && same(table$indices)
 }
-
-is_shared <- function(table, here, j) all(table$ids[[j]][here] == table$ids[[j]][[here[[1L]]]])
 
 # What is not worth to be kept from before a loop: without it the loop's body has no large array.
 quickly_made <- c("constant", "iota", "broadcast_in_dim")
 
 # At which places the nodes compute the same in all turns, of values that all turns share and that are no numbers: once
 # will do. Not those that `differ`, and not parts of what an op's call gave, which may have no derivatives; what the
-# first turn takes of what is before the row must be the same, too.
-alike_in_turns <- function(table, row, differ) {
+# first turn takes of what is before the row must be the same, too. `of_apart` tells of each place which operands are
+# results from before the row that differ.
+alike_in_turns <- function(table, row, differ, of_apart) {
+  differ <- differ | vapply(of_apart, any, NA)
   places <- seq_len(row$period)
   made <- vapply(places, function(k) turn_node(table, row, k)$op %in% quickly_made, NA)
   varies <- rep(FALSE, row$period)
@@ -104,7 +104,7 @@ alike_in_turns <- function(table, row, differ) {
   sources <- lapply(places, function(k) {
     here <- places_in_row(row, k)
     operands <- table$operands[[here[[1L]]]]
-    shared <- vapply(seq_along(operands), function(j) is_shared(table, here, j), NA) | operands_apart(table, row, k)
+    shared <- of_apart[[k]] | vapply(seq_along(operands), function(j) is_shared(table, here, j), NA)
     varies[[k]] <<- any(vapply(operands[shared], function(value) value@node$op != "constant", NA))
     lapply(which(!shared), function(j) source_of(row, k, table$back[[j]][[here[[1L]]]]))
   })

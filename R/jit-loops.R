@@ -45,19 +45,26 @@ hooks$with_loops <- function(values, first) {
   rows <- rows_of_turns(table)
   left <- length(nodes) - sum(vapply(rows, function(row) row$length - row$period, 0))
   found <- if (!is.null(turns)) differing_as_loops(values, table, turns, left, first)
-  if (!is.null(found)) {
+  if (is.null(found)) {
+    found <- equal_as_loops(values, table, rows, first)
+  } else {
     # There may be others, of equal turns.
     nodes <- nodes_behind(nodes_of(found), replay_edges, first)
-    table <- if (has_equal_turns(nodes)) turn_table(nodes)
-    rows <- if (!is.null(table)) rows_of_turns(table)
-  } else {
-    found <- values
+    if (has_equal_turns(nodes)) {
+      table <- turn_table(nodes)
+      found <- equal_as_loops(found, table, rows_of_turns(table), first)
+    }
   }
-  plain <- nodes_behind(nodes_of(found), function(node) node$inputs, first)
-  table$plain <- node_ids(nodes) %in% node_ids(plain)
-  # From the last row to the first: what is before a row stays as the table has it.
-  for (row in rows) found <- turns_as_loop(found, table, row, first)
   Map(function(new, old) labelled(new, attr(old, "labels")), found, values)
+}
+
+# `values` by a graph with a loop for each of `rows`
+equal_as_loops <- function(values, table, rows, first) {
+  plain <- nodes_behind(nodes_of(values), function(node) node$inputs, first)
+  table$plain <- node_ids(table$nodes) %in% node_ids(plain)
+  # From the last row to the first: what is before a row stays as the table has it.
+  for (row in rows) values <- turns_as_loop(values, table, row, first)
+  values
 }
 
 # Whether the kinds of operations come again and again
@@ -217,7 +224,7 @@ longest_turns <- function(table, periods, apart) {
     if (is.null(row) || row$length < max(least_nodes(period), 1.25 * best$length)) {
       next
     }
-    if (row$length >= least_of_large || has_small_turns(table, row)) best <- row
+    if (row$length >= least_of_large || has_small_nodes(first_turn(table, row))) best <- row
   }
   best
 }
@@ -263,10 +270,10 @@ likely_periods <- function(kinds) {
 
 first_turn <- function(table, row) table$nodes[seq.int(row$from, length.out = row$period)]
 
-# An array into which elements are put is none that a turn computes.
-has_small_turns <- function(table, row) {
-  turn <- Filter(function(node) node$op != "dynamic_update_slice", first_turn(table, row))
-  types <- unlist(lapply(turn, function(node) node$types), recursive = FALSE)
+# Whether all arrays of a turn are small. One into which elements are put is none that the turn computes.
+has_small_nodes <- function(nodes) {
+  nodes <- Filter(function(node) node$op != "dynamic_update_slice", nodes)
+  types <- unlist(lapply(nodes, function(node) node$types), recursive = FALSE)
   all(vapply(types, function(type) prod(type@shape), 0) <= most_small)
 }
 

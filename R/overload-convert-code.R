@@ -127,7 +127,7 @@ as_written <- function(code) {
   if (is.symbol(code[[1L]]) && as.character(code[[1L]]) %in% patched_functions) {
     return(as_written(code[[2L]]))
   }
-  if (is_asked_argument(code) || is_noted_turn(code)) {
+  if (is_preceded(code)) {
     return(as_written(code[[3L]]))
   }
   parts <- as.list(code)
@@ -139,15 +139,10 @@ as_written <- function(code) {
   again
 }
 
-# A call of an argument, `{ .xlaffi_argument("f"); f(x) }`
-is_asked_argument <- function(code) {
+# A call of an argument, `{ .xlaffi_argument("f"); f(x) }`, or a turn of a loop, `{ .xlaffi_turn(); ... }`
+is_preceded <- function(code) {
   identical(code[[1L]], quote(`{`)) && length(code) == 3L && is.call(code[[2L]]) &&
-    identical(code[[2L]][[1L]], quote(.xlaffi_argument))
-}
-
-# A turn of a loop, `{ .xlaffi_turn(); ... }`
-is_noted_turn <- function(code) {
-  identical(code[[1L]], quote(`{`)) && length(code) == 3L && identical(code[[2L]], quote(.xlaffi_turn()))
+    list(code[[2L]][[1L]]) %in% list(quote(.xlaffi_argument), quote(.xlaffi_turn))
 }
 
 patched_functions <- c(".xlaffi_test", ".xlaffi_each", ".xlaffi_function", ".xlaffi_object")

@@ -48,13 +48,13 @@ least_taken <- 8L
 # The same parts, of the given shape but for their first axis, with one in place of rows of one stack
 rows_together <- function(parts, rest) {
   rows <- lapply(parts, rows_in_stack)
-  apart <- paste("part", seq_along(parts))
+  stacks <- paste("part", seq_along(parts))
   is_row <- !vapply(rows, is.null, NA)
-  apart[is_row] <- vapply(rows[is_row], function(row) value_key(row$stack), "")
+  stacks[is_row] <- vapply(rows[is_row], function(row) value_key(row$stack), "")
   from <- to <- integer(length(parts))
   from[is_row] <- vapply(rows[is_row], function(row) row$from, 0L)
   to[is_row] <- vapply(rows[is_row], function(row) row$to, 0L)
-  other_stack <- c(TRUE, apart[-1L] != apart[-length(apart)])
+  other_stack <- c(TRUE, stacks[-1L] != stacks[-length(stacks)])
   several <- stats::ave(from, cumsum(other_stack), FUN = length) >= least_taken
   follows <- c(FALSE, from[-1L] == to[-length(to)] + 1L)
   groups <- split(seq_along(parts), cumsum(other_stack | !(several | follows)))

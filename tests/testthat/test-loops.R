@@ -5,6 +5,27 @@ loops_in <- function(f, ...) {
   lengths(regmatches(text <- xla_program(f, ...), gregexpr("stablehlo.while", text, fixed = TRUE)))
 }
 
+lines_in <- function(f, ...) length(strsplit(xla_program(f, ...), "\n")[[1]])
+
+# Hessian, gradients of a batch and sparse Hessian of `f`, beside those of the same program turn by turn
+expect_as_turn_by_turn <- function(f, p, tolerance, label) {
+  all <- function(p) {
+    list(hessian = xla_hessian(f)(p), value = xla_vmap(xla_grad(f, value = TRUE))(rbind(p, p * 1.1)))
+  }
+  found <- xla_jit(all)(p)
+  expect_equal(found, turn_by_turn(xla_jit(function(p) all(p))(p)), tolerance = tolerance, label = label)
+  sparse <- function(p) as.matrix(xla_hessian(f, sparse = TRUE)(p))
+  expect_equal(sparse(p), unname(found$hessian), tolerance = 1e-12, ignore_attr = TRUE, label = label)
+}
+
+# Values of functions beside R's, and Hessians of `some` of them beside those turn by turn
+expect_values_and_hessians <- function(functions, some, p, tolerance) {
+  values <- function(p) lapply(functions, function(f) f(p))
+  expect_equal(xla_jit(values)(p), values(p), tolerance = 1e-13)
+  hessians <- function(p) lapply(some, function(f) xla_hessian(f)(p))
+  expect_equal(xla_jit(hessians)(p), turn_by_turn(xla_jit(function(p) hessians(p))(p)), tolerance = tolerance)
+}
+
 n <- 12L
 set.seed(7)
 y <- rnorm(n)
@@ -188,8 +209,7 @@ test_that("turns of R's loops are one loop of the program, with R's values", {
     p <- cases[[name]][[2]]
     expect_identical(loops_in(f, p), as.integer(cases[[name]][[3]]), label = name)
     expect_equal(xla_jit(f)(p), f(p), tolerance = 1e-13, label = name)
-    lines <- function() length(strsplit(xla_program(f, p), "\n")[[1]])
-    if (cases[[name]][[3]] == 0) expect_lt(lines(), turn_by_turn(lines()) / 2)
+    if (cases[[name]][[3]] == 0) expect_lt(lines_in(f, p), turn_by_turn(lines_in(f, p)) / 2)
   }
 })
 
@@ -199,17 +219,7 @@ test_that("loops have the derivatives and batches of the same program turn by tu
     more <- c("the_same_in_all", "lags", "kalman", "windows", "columns", "overwritten", "complex", "densities")
     several <- c(several, more)
   }
-  for (name in several) {
-    f <- cases[[name]][[1]]
-    p <- cases[[name]][[2]]
-    all <- function(p) {
-      list(hessian = xla_hessian(f)(p), value = xla_vmap(xla_grad(f, value = TRUE))(rbind(p, p * 1.1)))
-    }
-    found <- xla_jit(all)(p)
-    expect_equal(found, turn_by_turn(xla_jit(function(p) all(p))(p)), tolerance = 1e-12, label = name)
-    sparse <- function(p) as.matrix(xla_hessian(f, sparse = TRUE)(p))
-    expect_equal(sparse(p), unname(found$hessian), tolerance = 1e-12, ignore_attr = TRUE, label = name)
-  }
+  for (name in several) expect_as_turn_by_turn(cases[[name]][[1]], cases[[name]][[2]], 1e-12, name)
 })
 
 test_that("what is the same in all turns is computed once", {
@@ -328,11 +338,9 @@ test_that("turns of several kinds are one loop with a branch for each", {
   p <- c(0.3, 0.7)
   for (name in names(differing)) {
     f <- differing[[name]]
-    text <- xla_program(f, p)
     expect_identical(loops_in(f, p), if (name == "apart") 0L else 1L, label = name)
-    expect_identical(grepl("stablehlo.case", text, fixed = TRUE), name != "apart", label = name)
-    lines <- function(text) length(strsplit(text, "\n")[[1]])
-    expect_lt(lines(text), turn_by_turn(lines(xla_program(f, p))) / 2)
+    expect_identical(grepl("stablehlo.case", xla_program(f, p), fixed = TRUE), name != "apart", label = name)
+    expect_lt(lines_in(f, p), turn_by_turn(lines_in(f, p)) / 2)
   }
   all <- function(p) lapply(differing, function(f) f(p))
   expect_equal(xla_jit(all)(p), all(p), tolerance = 1e-13)
@@ -340,7 +348,7 @@ test_that("turns of several kinds are one loop with a branch for each", {
 
 test_that("loops one after the other may have several kinds of turns each", {
   skip_without_plugin()
-  f <- function(p, twice = function(a) hlo_cond(a > 0, function() a * 2, function() a - 1)) {
+  three <- function(p, between) {
     a <- p[1]
     x <- numeric(40)
     s <- 0
@@ -348,7 +356,7 @@ test_that("loops one after the other may have several kinds of turns each", {
       a <- if (censored[i]) a * 0.5 + p[2] else sin(a * times[i]) + p[1]
       if (absent[i]) x[i] <- a^2
     }
-    a <- twice(a)
+    a <- between(a)
     for (i in 1:40) a <- if (absent[i]) a * 0.9 - p[1] else cos(a * p[2]) + times[i]
     for (i in 40:2) {
       if (absent[i]) next
@@ -357,26 +365,18 @@ test_that("loops one after the other may have several kinds of turns each", {
     a + s
   }
   p <- c(0.3, 0.7)
-  r <- function(p) f(p, function(a) if (a > 0) a * 2 else a - 1)
-  text <- xla_program(function(p) f(p), p)
-  expect_identical(loops_in(function(p) f(p), p), 3L)
-  expect_equal(xla_jit(function(p) f(p))(p), r(p), tolerance = 1e-13)
+  f <- function(p) three(p, function(a) hlo_cond(a > 0, function() a * 2, function() a - 1))
+  r <- function(p) three(p, function(a) if (a > 0) a * 2 else a - 1)
+  expect_identical(loops_in(f, p), 3L)
+  expect_equal(xla_jit(f)(p), r(p), tolerance = 1e-13)
   slope <- function(d) (r(p + d) - r(p - d)) / 2e-6
-  expect_equal(xla_grad(function(p) f(p))(p), c(slope(c(1e-6, 0)), slope(c(0, 1e-6))), tolerance = 1e-8)
+  expect_equal(xla_grad(f)(p), c(slope(c(1e-6, 0)), slope(c(0, 1e-6))), tolerance = 1e-8)
 })
 
 test_that("loops of several kinds of turns have the derivatives and batches of the same program turn by turn", {
   skip_without_plugin()
-  p <- c(0.3, 0.7)
   for (name in if (all_run()) names(differing) else "missing") {
-    f <- differing[[name]]
-    all <- function(p) {
-      list(hessian = xla_hessian(f)(p), value = xla_vmap(xla_grad(f, value = TRUE))(rbind(p, p * 1.1)))
-    }
-    found <- xla_jit(all)(p)
-    expect_equal(found, turn_by_turn(xla_jit(function(p) all(p))(p)), tolerance = 1e-11, label = name)
-    sparse <- function(p) as.matrix(xla_hessian(f, sparse = TRUE)(p))
-    expect_equal(sparse(p), unname(found$hessian), tolerance = 1e-12, ignore_attr = TRUE, label = name)
+    expect_as_turn_by_turn(differing[[name]], c(0.3, 0.7), 1e-11, name)
   }
 })
 
@@ -432,14 +432,10 @@ test_that("loops take what loops before them have computed, in any order", {
   )
   p <- c(0.3, 0.7)
   for (name in names(after)) {
-    lines <- function() length(strsplit(xla_program(after[[name]], p), "\n")[[1]])
-    expect_lt(lines(), turn_by_turn(lines()) / 2, label = name)
+    f <- after[[name]]
+    expect_lt(lines_in(f, p), turn_by_turn(lines_in(f, p)) / 2, label = name)
   }
-  values <- function(p) lapply(after, function(f) f(p))
-  expect_equal(xla_jit(values)(p), values(p), tolerance = 1e-13)
-  some <- if (all_run()) after else after["kinds"]
-  derivatives <- function(p) lapply(some, function(f) xla_hessian(f)(p))
-  expect_equal(xla_jit(derivatives)(p), turn_by_turn(xla_jit(function(p) derivatives(p))(p)), tolerance = 1e-11)
+  expect_values_and_hessians(after, if (all_run()) after else after["kinds"], p, 1e-11)
   # Those of each turn alone
   f <- function(u) {
     e <- lapply(1:40, function(i) exp(u[i]) + u[i]^2)
@@ -462,15 +458,8 @@ test_that("what is put together of a loop's results is read as it lies", {
     function(p) sum(do.call(rbind, lapply(1:40, function(i) if (censored[i]) p * times[i] else rev(p)^2)) * rows[, 1:2])
   )
   p <- c(0.3, 0.7)
-  for (f in together) {
-    lines <- function() length(strsplit(xla_program(f, p), "\n")[[1]])
-    expect_lt(lines(), turn_by_turn(lines()) / 1.5)
-  }
-  values <- function(p) lapply(together, function(f) f(p))
-  expect_equal(xla_jit(values)(p), values(p), tolerance = 1e-13)
-  some <- if (all_run()) together else together[4]
-  derivatives <- function(p) lapply(some, function(f) xla_hessian(f)(p))
-  expect_equal(xla_jit(derivatives)(p), turn_by_turn(xla_jit(function(p) derivatives(p))(p)), tolerance = 1e-12)
+  for (f in together) expect_lt(lines_in(f, p), turn_by_turn(lines_in(f, p)) / 1.5)
+  expect_values_and_hessians(together, if (all_run()) together else together[4], p, 1e-12)
 })
 
 test_that("sparse derivatives of loops are no fuller", {
@@ -490,7 +479,7 @@ test_that("choices one after the other take no time that doubles with each", {
     for (i in seq_len(n)) s <- ifelse(s > 0, s * p[2] - 0.5, exp(s) - p[1] * 0.3)
     s
   }
-  grown <- function(n) length(strsplit(xla_program(xla_grad(function(p) f(p, n)), c(0.1, 0.3)), "\n")[[1]])
+  grown <- function(n) lines_in(xla_grad(function(p) f(p, n)), c(0.1, 0.3))
   expect_lt(grown(200), 2 * grown(20))
   p <- c(0.1, 0.3)
   step <- 1e-6
@@ -676,7 +665,7 @@ test_that("the gradient of a filter that leaves out missing observations is a lo
     }
     s
   }
-  lines <- function(n) length(strsplit(xla_program(xla_grad(filter), c(0.1, -0.3), rep_len(y, n)), "\n")[[1]])
+  lines <- function(n) lines_in(xla_grad(filter), c(0.1, -0.3), rep_len(y, n))
   expect_lt(abs(lines(28) - lines(14)), 10)
   p <- c(0.1, -0.3)
   slope <- function(i) (filter(p + replace(c(0, 0), i, 1e-6), y) - filter(p - replace(c(0, 0), i, 1e-6), y)) / 2e-6
