@@ -72,7 +72,7 @@
 #' summary(fit)
 #' confint(fit, "mu", method = "profile")
 #'
-#' # Rates, with `se.fit = TRUE` their standard errors, too; without the function those of the random effects
+#' # Rates, with `se.fit = TRUE` their standard errors, too; without the function the random effects
 #' predict(fit, function(par) exp(par$mu + par$u))
 #' @export
 xla_fit <- function(objective, start = objective$par, lower = -Inf, upper = Inf, control = list(), nobs = NULL) {
