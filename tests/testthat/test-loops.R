@@ -22,6 +22,9 @@ expect_as_turn_by_turn <- function(f, p, tolerance, label) {
 expect_values_and_hessians <- function(functions, some, p, tolerance) {
   values <- function(p) lapply(functions, function(f) f(p))
   expect_equal(xla_jit(values)(p), values(p), tolerance = 1e-13)
+  if (!length(some)) {
+    return(invisible())
+  }
   hessians <- function(p) lapply(some, function(f) xla_hessian(f)(p))
   expect_equal(xla_jit(hessians)(p), turn_by_turn(xla_jit(function(p) hessians(p))(p)), tolerance = tolerance)
 }
@@ -375,7 +378,8 @@ test_that("loops one after the other may have several kinds of turns each", {
 
 test_that("loops of several kinds of turns have the derivatives and batches of the same program turn by turn", {
   skip_without_plugin()
-  for (name in if (all_run()) names(differing) else "missing") {
+  skip_unless_all()
+  for (name in names(differing)) {
     expect_as_turn_by_turn(differing[[name]], c(0.3, 0.7), 1e-11, name)
   }
 })
@@ -435,7 +439,7 @@ test_that("loops take what loops before them have computed, in any order", {
     f <- after[[name]]
     expect_lt(lines_in(f, p), turn_by_turn(lines_in(f, p)) / 2, label = name)
   }
-  expect_values_and_hessians(after, if (all_run()) after else after["kinds"], p, 1e-11)
+  expect_values_and_hessians(after, if (all_run()) after, p, 1e-11)
   # Those of each turn alone
   f <- function(u) {
     e <- lapply(1:40, function(i) exp(u[i]) + u[i]^2)
@@ -635,9 +639,10 @@ test_that("what turns take at one place may be what they take at another one", {
     for (k in 1:8) for (i in 1:8) x[i] <- sin(x[i]) * 0.5 + cos(x[k]) * 0.1
     sum(x * 1:8)
   }
+  through <- if (all_run()) c(2, 5, 8) else 5
   shortest <- function(x) {
     D <- outer(x, x, function(a, b) (a - b)^2 + a * 0.1)
-    for (k in c(2, 5, 8)) for (i in 1:8) for (j in 1:8) D[i, j] <- min(D[i, j], D[i, k] + D[k, j])
+    for (k in through) for (i in 1:8) for (j in 1:8) D[i, j] <- min(D[i, j], D[i, k] + D[k, j])
     sum(D * row(D))
   }
   x <- cos(1:8)
@@ -705,7 +710,7 @@ test_that("loops of R's within loops, branches, and what solvers call are loops 
     ode = function(p) hlo_ode(p[1], c(0, 1), function(t, x, p) sweep(x, p) - x, p)$y[2],
     root = function(p) hlo_root(function(x) sweep(x, p) - x, p[1])$root
   )
-  if (!all_run()) kinds <- kinds[c("fori", "ode", "root")]
+  if (!all_run()) kinds <- kinds[c("fori", "root")]
   all <- function(p) lapply(kinds, function(f) xla_jvp(f)(p, c(1, 0.5)))
   p <- c(0.4, 0.3)
   expect_gte(loops_in(all, p), 2L * length(kinds))

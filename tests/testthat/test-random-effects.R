@@ -176,6 +176,7 @@ test_that("a point with a zero gradient is no optimum where the second derivativ
 
 test_that("where rounding has left few digits of second derivatives, a warning says so", {
   skip_without_plugin()
+  skip_unless_all()
   data <- c(1, -2)
   covariance <- function(p) exp(p$s) * (diag(2) + (1 - exp(-p$gap)) * (1 - diag(2)))
   densities <- list(

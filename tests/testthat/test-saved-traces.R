@@ -196,6 +196,7 @@ traced_times <- function(code, ..., random = "u", hessian = FALSE, evaluate = TR
 
 test_that("objectives of other sessions are found, with equal numbers, and others are traced", {
   skip_without_plugin()
+  skip_unless_all()
   folder <- withr::local_tempdir("programs")
   Sys.chmod(folder, "0700")
   withr::local_options(xlaffi.program_cache = folder)
@@ -204,7 +205,6 @@ test_that("objectives of other sessions are found, with equal numbers, and other
   again <- traced_times(counts_model, hessian = TRUE)
   expect_identical(again[c("times", "numbers")], list(times = 0, numbers = first$numbers))
   expect_true("trace of objective" %in% xla_cache("saved")$name)
-  skip_unless_all()
   # What is read is noticed as ever, other parameters are others, and so are groups that the data give.
   changed <- traced_times(counts_model, quote(scale <- 3))
   expect_gt(changed$times, 1)

@@ -115,10 +115,11 @@ test_that("powers of zero and of infinite numbers, and hyperbolic functions that
 test_that("derivatives of complex words go along both axes, on branch cuts and at zero, too", {
   skip_without_plugin()
   words <- list(
-    exp, log, sqrt, sin, cos, tan, sinh, cosh, tanh, asin, acos, atan, asinh, acosh, atanh, function(z) z^2,
+    exp, log, sqrt, sin, cos, tan, sinh, cosh, tanh, asin = asin, acos, atan, asinh, acosh, atanh, function(z) z^2,
     function(z) 1 / z, function(z) z^-3, function(z) z^(1.5 + 0.5i), function(z) (1 + 2i)^z, function(z) z^z, log2,
     hlo_logistic, hlo_rsqrt
   )
+  if (!all_run()) words <- words[c(2:3, 7, 10, 14, 19)]
   z <- c(0.5 + 0i, -0.5 + 0i, 2 + 0i, complex(real = -2, imaginary = -0), 0.5i, -0.5i, 2i, -2i, -1 + 2i, 3 - 0.1i)
   slopes <- xla_jit(function(z, one, i) {
     lapply(words, function(f) lapply(list(one, i), function(t) xla_jvp(f)(z, t)$tangent))
@@ -136,7 +137,7 @@ test_that("derivatives of complex words go along both axes, on branch cuts and a
     expect_equal(parts(slope[inside]), parts(differences[[k]][inside]), tolerance = 1e-7, label = word)
   }
   # The side that R takes the value from
-  expect_equal(parts(slopes[[10L]][[1L]][[3L]]), parts((asin(2.001 + 0i) - asin(1.999 + 0i)) / 0.002), tolerance = 1e-6)
+  expect_equal(parts(slopes$asin[[1L]][[3L]]), parts((asin(2.001 + 0i) - asin(1.999 + 0i)) / 0.002), tolerance = 1e-6)
   skip_unless_all()
   number <- function(x, y = 0 * x) complex(real = x, imaginary = y)
   expect_equal(xla_grad(function(x) Re(sum(number(x)^c(1, 2, 0, -1))))(c(0, 0, 0, 2)), c(1, 0, 0, -0.25))
