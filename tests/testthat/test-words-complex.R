@@ -119,7 +119,7 @@ test_that("derivatives of complex words go along both axes, on branch cuts and a
     function(z) 1 / z, function(z) z^-3, function(z) z^(1.5 + 0.5i), function(z) (1 + 2i)^z, function(z) z^z, log2,
     hlo_logistic, hlo_rsqrt
   )
-  if (!all_run()) words <- words[c(2:3, 7, 10, 14, 19)]
+  words <- one_in(3, words)
   z <- c(0.5 + 0i, -0.5 + 0i, 2 + 0i, complex(real = -2, imaginary = -0), 0.5i, -0.5i, 2i, -2i, -1 + 2i, 3 - 0.1i)
   slopes <- xla_jit(function(z, one, i) {
     lapply(words, function(f) lapply(list(one, i), function(t) xla_jvp(f)(z, t)$tangent))
