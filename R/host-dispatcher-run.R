@@ -34,7 +34,7 @@ pjrt_runner <- function(compiled, self, call = rlang::caller_env()) {
     }
   }
   phantoms <- lapply(compiled$phantom_specs, function(spec) {
-    list(dtype = parsed_dtype(spec$dtype, call), shape = spec$shape)
+    list(dtype = parsed_dtype(spec$dtype, "phantom_specs", call), shape = spec$shape)
   })
   function(values) {
     inputs <- lapply(values, on_device, device = device, move = self$move_inputs)
@@ -81,13 +81,21 @@ result_templates <- function(compiled, backend, call) {
       abort("each of `out_avals` must be a list with `dtype` and `shape`", operand = "compile", call = call)
     }
     list(
-      data = NULL, dtype = tengen_dtype(parsed_dtype(aval$dtype, call)), shape = as.integer(aval$shape),
+      data = NULL, dtype = tengen_dtype(parsed_dtype(aval$dtype, "out_avals", call)), shape = as.integer(aval$shape),
       device = compiled$device, ambiguous = isTRUE(aval$ambiguous), backend = backend
     )
   })
 }
 
-parsed_dtype <- function(dtype, call) check(.Call(wrap__dtype_parse, dtype_name(dtype, call)), call)
+# The name of a dtype that the compile callback gave in `part`.
+parsed_dtype <- function(dtype, part, call) {
+  parsed <- .Call(wrap__dtype_parse, dtype_name(dtype, call))
+  if (inherits(parsed, "xlaffi_failure")) {
+    parsed$message <- sprintf("Unsupported type in `%s` of the compile callback: %s", part, parsed$message)
+    parsed$operand <- "compile"
+  }
+  check(parsed, call)
+}
 
 # What dispatch() makes of the leaves of its arguments: for each leaf whether it is static and
 # (`avals`) its dtype and shape; the values that a run needs, in order; and the number of the device

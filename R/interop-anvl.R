@@ -14,22 +14,27 @@ need_anvl <- function(op, call = rlang::caller_env()) {
   check_anvl_names(op, call)
 }
 
-# What is used of both. Of {stablehlo}, 0.4.0 has most of it no more.
+# What is used of both; of {stablehlo} the second part up to 0.3, which made operations of objects.
 anvl_names <- list(
   anvl = c(
     ".current_descriptor", "AbstractArray", "ambiguous", "as_array", "build_tree", "dtype", "flatten", "gradient",
     "graph_desc_add", "new_primitive", "nv_convert", "rule_reverse", "shape", "stablehlo", "trace_fn", "unflatten"
   ),
-  stablehlo = c(
-    ".current_func", "FuncBody", "FuncValue", "Op", "OpInputValue", "OpInputValues", "OpInputs", "OpName", "OpOutput",
-    "OpOutputs", "OpSignature", "ValueId", "ValueType", "ValueTypes", "repr"
-  )
+  stablehlo = c(".current_func", "FuncValue", "ValueId", "ValueType", "repr")
 )
-anvl_versions <- c(anvl = "0.2.0", stablehlo = "0.2.0 to 0.3.0")
+stablehlo_op_names <- c(
+  "FuncBody", "Op", "OpInputValue", "OpInputValues", "OpInputs", "OpName", "OpOutput", "OpOutputs", "OpSignature",
+  "ValueTypes"
+)
+anvl_versions <- c(anvl = "0.2.0", stablehlo = "0.2.0 to 0.4.0")
+
+stablehlo_has_ops <- function() "Op" %in% getNamespaceExports("stablehlo")
 
 check_anvl_names <- function(op, call) {
-  for (package in names(anvl_names)) {
-    missing <- setdiff(anvl_names[[package]], getNamespaceExports(package))
+  used <- anvl_names
+  if (stablehlo_has_ops()) used$stablehlo <- c(used$stablehlo, stablehlo_op_names)
+  for (package in names(used)) {
+    missing <- setdiff(used[[package]], getNamespaceExports(package))
     if (length(missing)) {
       abort(
         sprintf(

@@ -167,28 +167,35 @@ embedded <- function(values, program) {
   type <- function(type) stablehlo("ValueType")(anvl_dtype(type@dtype), type@shape)
   types <- lapply(program$results, type)
   ids <- lapply(types, function(type) stablehlo("ValueId")())
-  op <- stablehlo("Op")(
-    stablehlo("OpName")("xlaffi"),
-    stablehlo("OpInputs")(
-      stablehlo("OpInputValues")(lapply(values, function(value) stablehlo("OpInputValue")(value$value_id))),
-      custom_attrs = list(program = program)
-    ),
-    stablehlo("OpOutputs")(lapply(ids, stablehlo("OpOutput"))),
-    stablehlo("OpSignature")(
-      stablehlo("ValueTypes")(lapply(values, function(value) value$value_type)), stablehlo("ValueTypes")(types)
+  inputs <- lapply(values, function(value) value$value_id)
+  if (stablehlo_has_ops()) {
+    op <- stablehlo("Op")(
+      stablehlo("OpName")("xlaffi"),
+      stablehlo("OpInputs")(
+        stablehlo("OpInputValues")(lapply(inputs, stablehlo("OpInputValue"))), custom_attrs = list(program = program)
+      ),
+      stablehlo("OpOutputs")(lapply(ids, stablehlo("OpOutput"))),
+      stablehlo("OpSignature")(
+        stablehlo("ValueTypes")(lapply(values, function(value) value$value_type)), stablehlo("ValueTypes")(types)
+      )
     )
-  )
-  class(op) <- c("xlaffi_embedded", class(op))
-  func$body <- stablehlo("FuncBody")(c(func$body, list(op)))
+    class(op) <- c("xlaffi_embedded", class(op))
+    func$body <- stablehlo("FuncBody")(c(func$body, list(op)))
+  } else {
+    # Since 0.4.0 an operation is a function that writes its lines, and what that is called with.
+    func$buf$add(list(function(ids) lines_of(program, ids$inputs, ids$outputs), list(inputs = inputs, outputs = ids)))
+  }
   Map(function(id, type) stablehlo("FuncValue")(id, type, func), ids, types)
 }
 
-# The method of stablehlo's repr(): names of ours begin with that of the first result, which nothing else has.
-embedded_text <- function(x, ...) {
+# The method of stablehlo's repr() for an operation
+embedded_text <- function(x, ...) lines_of(x$inputs$custom_attrs$program, x$inputs$values, x$outputs)
+
+# Names of ours begin with that of the first result, which nothing else has.
+lines_of <- function(program, inputs, outputs) {
   repr <- stablehlo("repr")
-  program <- x$inputs$custom_attrs$program
-  results <- vapply(x$outputs, repr, "")
-  text <- xla_graph_text(program$graph, vapply(x$inputs$values, repr, ""), paste0("v", sub("%", "", results[[1L]])))
+  results <- vapply(outputs, repr, "")
+  text <- xla_graph_text(program$graph, vapply(inputs, repr, ""), paste0("v", sub("%", "", results[[1L]])))
   types <- vapply(program$results, mlir_type, "")
   named <- sprintf("  %s = stablehlo.reshape %s : (%s) -> %s", results, text$results, types, types)
   paste(c(text$lines, named), collapse = "\n")

@@ -53,8 +53,8 @@ targets_of_pjrt <- function() {
 #' * Errors have a class and fields, see [xlaffi-package]; their messages contain the words that code
 #'   written for pjrt may look for.
 #' * The memory of a buffer is not R's: `object.size()` does not count it.
-#' * What pjrt keeps under its names in C (`inst/include/pjrt`, with the compilation of CUDA sources)
-#'   is not here. `ffi_include_dir()` and [ffi_handler()] are for packages with handlers in C.
+#' * What pjrt's development versions have since 0.5.0 is not here: a C interface for other packages
+#'   (`inst/include/pjrt`) and CUDA kernels of its own. `ffi_include_dir()` and [ffi_handler()] are for packages with handlers in C.
 #'
 #' Files of the package safetensors hold buffers: `safetensors::safe_save_file(list(x = buffer), path)`
 #' writes and `safetensors::safe_load_file(path, framework = "xlaffi")` reads them, the latter on

@@ -1,9 +1,15 @@
-# Libraries with the stand-ins for stablehlo and anvl; their names are all that their files define.
-local_anvl <- function(envir = parent.frame()) {
+# Libraries with the stand-ins for anvl and for stablehlo up to 0.3, or 0.4; their names are all that their files
+# define, but for the operations' that 0.4 does not export.
+local_anvl <- function(stablehlo = "0.3", envir = parent.frame()) {
   libraries <- vapply(c("stablehlo", "anvl"), function(name) {
     file <- test_path("stand-ins", paste0(name, ".R"))
     names <- setdiff(stand_in_names(file), ".onLoad")
-    local_package(name, sprintf('"%s"', names), readLines(file), envir = envir)
+    code <- readLines(file)
+    if (name == "stablehlo" && stablehlo == "0.4") {
+      names <- setdiff(names, xlaffi:::stablehlo_op_names)
+      code <- c(code, readLines(test_path("stand-ins", "stablehlo-0.4.R")))
+    }
+    local_package(name, sprintf('"%s"', names), code, envir = envir)
   }, "")
   sprintf(".libPaths(c(%s, .libPaths()))", toString(sprintf("'%s'", libraries)))
 }

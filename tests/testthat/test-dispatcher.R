@@ -182,6 +182,7 @@ test_that("what the compile callback returns is checked", {
     returning(out_tree = build_tree(list(0, 0)), out_avals = rep(whole$out_avals, 2))
     returning(out_avals = list(list(shape = 1)))
     returning(out_avals = list(list(dtype = "f31", shape = 1)))
+    returning(phantom_specs = list(list(dtype = "nonsense", shape = 1)))
     returning(out_avals = NULL)
     returning(const_arrays = list(exec))
     returning(const_arrays = 1)

@@ -38,6 +38,8 @@ impl_client_buffer_from_raw <- function(client, device, data, dims, dtype) {
 get_print_handler <- function() ffi_handler("print_tensor", "host")
 describe <- testthat::describe
 loadNamespace("tengen")
+# Their set-up empties what their package has kept of clients, plugins and custom calls.
+the <- new.env()
 impl_dispatcher_create <- function(capacity, compile, static, engine, backend, move_inputs, ...) {
   if (!engine %in% c("pjrt", "closure")) stop("engine must be \\"pjrt\\" or \\"closure\\"")
   dispatcher(capacity, compile, as.character(static), backend, move_inputs, ...)

@@ -1,4 +1,4 @@
-# A stand-in for the package stablehlo: what this package calls of it, with the same arguments, and the fields that it
+# A stand-in for the package stablehlo up to 0.3: what this package calls of it, with the same arguments, and the fields that it
 # looks at. It writes functions of custom ops, of `text` and of returned values.
 state <- new.env()
 
@@ -49,7 +49,7 @@ repr.Func <- function(x, ...) {
   outputs <- paste(vapply(x$outputs, repr, ""), collapse = ", ")
   sprintf(
     "func.func @main (%s) -> %s {\n%s\n}\n", paste(inputs, collapse = ", "),
-    if (length(x$outputs) > 1L) sprintf("(%s)", outputs) else outputs, paste(vapply(x$body, repr, ""), collapse = "\n")
+    if (length(x$outputs) > 1L) sprintf("(%s)", outputs) else outputs, paste(func_lines(x), collapse = "\n")
   )
 }
 
@@ -96,6 +96,10 @@ new_func <- function() {
   state$func <- func
 }
 
+keep_op <- function(func, op) func$body <- FuncBody(c(func$body, list(op)))
+
+func_lines <- function(func) vapply(func$body, repr, "")
+
 func_input <- function(func, type) {
   id <- ValueId()
   func$inputs <- c(func$inputs, list(list(id = id, type = type)))
@@ -116,7 +120,7 @@ add_op <- function(func, mnemonic, values, types, text = "") {
     class(op) <- c("OpReturn", "Op")
     func$outputs <- lapply(values, function(value) value$value_type)
   }
-  func$body <- FuncBody(c(func$body, list(op)))
+  keep_op(func, op)
   Map(function(id, type) FuncValue(id, type, func), ids, types)
 }
 
