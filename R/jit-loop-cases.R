@@ -96,27 +96,26 @@ kinds_of_turns <- function(table, starts, lengths) {
   at <- sequence(lengths, starts)
   turn <- rep(seq_along(starts), lengths)
   place <- sequence(lengths)
-  from <- node_ids(table$nodes[starts[[1L]]])
-  key_of <- function(parts) {
-    keys <- do.call(paste, c(list(table$kinds[at]), parts, sep = ","))
-    keys <- vapply(split(keys, turn), paste, "", collapse = ";")
-    match(keys, unique(keys))
-  }
-  within <- lapply(seq_along(table$ids), function(j) {
+  within <- table$kinds[at]
+  for (j in seq_along(table$ids)) {
     back <- table$back[[j]][at]
     inner <- back > 0L & back < place
-    paste(ifelse(inner, back, ifelse(table$ids[[j]][at] > 0, -1L, 0L)), ifelse(inner, table$indices[[j]][at], 0L))
-  })
-  kinds <- key_of(within)
-  shared <- lapply(seq_along(table$ids), function(j) {
+    # 0 and 1 stand for no operand and for one from before the turn.
+    within <- numbered_pairs(within, ifelse(inner, back + 1, table$ids[[j]][at] > 0))
+    within <- numbered_pairs(within, ifelse(inner, table$indices[[j]][at], 0))
+  }
+  kinds <- numbered_rows(within, lengths)
+  position <- numbered_pairs(kinds[turn], place)
+  first <- node_ids(table$nodes[starts[[1L]]])
+  shared <- within
+  for (j in seq_along(table$ids)) {
     ids <- table$ids[[j]][at]
-    late <- ids >= from
-    position <- paste(kinds[turn], place)
-    values <- match(paste(ids, table$indices[[j]][at]), unique(paste(ids, table$indices[[j]][at])))
-    many <- stats::ave(values, position, FUN = function(x) length(unique(x))) > most_shared
-    ifelse(stats::ave(late, position, FUN = any) | many, 0L, values)
-  })
-  key_of(c(within, shared))
+    values <- numbered_pairs(match(ids, unique(ids)), table$indices[[j]][at])
+    counts <- tabulate(position[!duplicated(numbered_pairs(position, values))], max(position))
+    late <- tabulate(position[ids >= first], max(position)) > 0L
+    shared <- numbered_pairs(shared, ifelse((counts > most_shared | late)[position], 0L, values))
+  }
+  numbered_rows(shared, lengths)
 }
 
 # What is read of turns before, or of what is outside of the row: a row for each operand of each node, with the `turn`

@@ -256,8 +256,7 @@ repeated_lengths <- function(kinds, most = most_periods) {
 likely_periods <- function(kinds) {
   groups <- kinds
   for (ahead in 1:2) {
-    pair <- groups * (max(groups) + 1) + c(groups[-seq_len(ahead)], rep(0, ahead))
-    groups <- match(pair, unique(pair))
+    groups <- numbered_pairs(groups, c(groups[-seq_len(ahead)], rep(0, ahead)))
   }
   places <- split(seq_along(groups), groups)
   distances <- unlist(lapply(places, function(at) {
@@ -266,6 +265,24 @@ likely_periods <- function(kinds) {
   counts <- tabulate(as.integer(distances))
   periods <- which(counts > 0L & seq_along(counts) <= length(kinds) %/% least_turns)
   utils::head(periods[order(-counts[periods])], most_periods)
+}
+
+# Numbers for pairs of numbers, x from 1 and y from 0 on: the same ones for equal pairs, from 1 on by where each comes
+# first
+numbered_pairs <- function(x, y) {
+  pairs <- x * (max(y) + 1) + y
+  match(pairs, unique(pairs))
+}
+
+# The same for rows of numbers, one after the other in `x`, that may differ in length
+numbered_rows <- function(x, lengths) {
+  before <- cumsum(lengths) - lengths
+  found <- match(lengths, unique(lengths))
+  for (place in seq_len(max(lengths))) {
+    there <- which(lengths >= place)
+    found[there] <- numbered_pairs(found[there], x[before[there] + place])
+  }
+  numbered_pairs(found, lengths)
 }
 
 first_turn <- function(table, row) table$nodes[seq.int(row$from, length.out = row$period)]
@@ -280,7 +297,7 @@ has_small_nodes <- function(nodes) {
 # Where the longest stretch of TRUE begins, and its length
 longest_stretch <- function(x) {
   ends <- c(0L, which(!x), length(x) + 1L)
-  lengths <- diff(ends) - 1L
+  lengths <- ends[-1L] - ends[-length(ends)] - 1L
   at <- which.max(lengths)
   c(ends[[at]] + 1L, lengths[[at]])
 }
