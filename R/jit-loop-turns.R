@@ -207,3 +207,21 @@ loop_of_turns <- function(table, row, plan, used, first) {
     to = c(to, arrays)
   )
 }
+
+# Numbers for pairs of numbers, x from 1 and y from 0 on: the same ones for equal pairs, from 1 on by where each comes
+# first
+numbered_pairs <- function(x, y) {
+  pairs <- x * (max(y) + 1) + y
+  match(pairs, unique(pairs))
+}
+
+# The same for rows of numbers, one after the other in `x`, that may differ in length
+numbered_rows <- function(x, lengths) {
+  before <- cumsum(lengths) - lengths
+  found <- match(lengths, unique(lengths))
+  for (place in seq_len(max(lengths))) {
+    there <- which(lengths >= place)
+    found[there] <- numbered_pairs(found[there], x[before[there] + place])
+  }
+  numbered_pairs(found, lengths)
+}

@@ -18,7 +18,7 @@ least_of_short <- 512L
 least_of_large <- 2048L
 
 # Nodes that take more values than that are no part of a row.
-most_operands <- 12L
+most_operands <- 24L
 
 # How many ops before it one is compared with
 most_ops <- 64L
@@ -33,6 +33,17 @@ most_periods <- 64L
 
 # The same values by a graph with loops for rows of equal turns. Nodes before the one with the number `first` stay.
 hooks$with_loops <- function(values, first) {
+  if (!isTRUE(trace_state$later)) {
+    return(with_rows(values, first))
+  }
+  all_later <- function(values) Filter(is_later, nodes_behind(c(nodes_of(values), effects()), replay_edges, first))
+  lift_differing(all_later(values))
+  values <- with_rows(values, first)
+  for (node in all_later(values)) solved_now(node)
+  values
+}
+
+with_rows <- function(values, first) {
   if (trace_state$node_count - first < least_repeated || !is.null(trace_state$mesh) || has_effects()) {
     return(values)
   }
@@ -86,9 +97,12 @@ rows_of_turns <- function(table) {
   rows[order(-vapply(rows, function(row) row$from, 0))]
 }
 
-has_effects <- function() {
+has_effects <- function() !length(trace_state$traces) || length(effects()) > 0L
+
+# The nodes with side effects of the program or region that is being traced
+effects <- function() {
   depth <- length(trace_state$traces)
-  depth == 0L || length(trace_state$traces[[depth]]) > 0L
+  if (depth) trace_state$traces[[depth]]
 }
 
 # What rows are found by: of each node a number for its kind, 0 for one that is no part of a row, and its operands:
@@ -117,6 +131,8 @@ turn_table <- function(nodes) {
       if (!length(at)) ops[[at <- length(ops) + 1L]] <- params$op
       none <- function(value) 0
       params <- list(at, params$arguments, map_values(params$results, none), map_values(params$residuals, none))
+    } else if (node$op == "later") {
+      params <- params$solver
     } else if (node$op == "slice") {
       params <- params$step
     } else if (node$op == "constant") {
@@ -152,7 +168,7 @@ turn_operands <- function(node) if (node$op == "op") replay_edges(node) else nod
 may_repeat <- function(node) {
   op <- node$op
   params <- node$params
-  if (op == "op") {
+  if (op == "op" || op == "later") {
     return(TRUE)
   }
   if (op == "parameter" || op == "linear" || (op %in% of_tokens && any_token(node$types))) {
@@ -220,8 +236,12 @@ longest_turns <- function(table, periods, apart) {
     same <- table$kinds[now] == table$kinds[now + period] & table$kinds[now] > 0L
     found <- longest_stretch(same & (apart | same_operands(table, now, now + period)))
     row <- turns_from(table, found[[1L]], found[[2L]] + period, period)
+    if (is.null(row)) {
+      next
+    }
     # Several turns in one are no better.
-    if (is.null(row) || row$length < max(least_nodes(period), 1.25 * best$length)) {
+    calls <- any(vapply(first_turn(table, row), is_later, NA))
+    if (row$length < max(least_nodes(period, calls), 1.25 * best$length)) {
       next
     }
     if (row$length >= least_of_large || has_small_nodes(first_turn(table, row))) best <- row
@@ -229,14 +249,15 @@ longest_turns <- function(table, periods, apart) {
   best
 }
 
-least_nodes <- function(period) {
-  max(if (period <= short_turn) least_of_short else least_repeated, least_turns * period)
+# How many nodes a row has at least; of turns that call solvers any number will do.
+least_nodes <- function(period, calls = isTRUE(trace_state$later)) {
+  max(if (!calls) if (period <= short_turn) least_of_short else least_repeated, least_turns * period)
 }
 
 # The likely lengths of turns, in order, with which there are rows of the same kinds, whatever their operands are; no
 # more than `most` of them, those that come most often.
 repeated_lengths <- function(kinds, most = most_periods) {
-  if (length(kinds) < least_repeated) {
+  if (length(kinds) < least_nodes(1L)) {
     return(integer())
   }
   counts <- kinds > 0L
@@ -265,24 +286,6 @@ likely_periods <- function(kinds) {
   counts <- tabulate(as.integer(distances))
   periods <- which(counts > 0L & seq_along(counts) <= length(kinds) %/% least_turns)
   utils::head(periods[order(-counts[periods])], most_periods)
-}
-
-# Numbers for pairs of numbers, x from 1 and y from 0 on: the same ones for equal pairs, from 1 on by where each comes
-# first
-numbered_pairs <- function(x, y) {
-  pairs <- x * (max(y) + 1) + y
-  match(pairs, unique(pairs))
-}
-
-# The same for rows of numbers, one after the other in `x`, that may differ in length
-numbered_rows <- function(x, lengths) {
-  before <- cumsum(lengths) - lengths
-  found <- match(lengths, unique(lengths))
-  for (place in seq_len(max(lengths))) {
-    there <- which(lengths >= place)
-    found[there] <- numbered_pairs(found[there], x[before[there] + place])
-  }
-  numbered_pairs(found, lengths)
 }
 
 first_turn <- function(table, row) table$nodes[seq.int(row$from, length.out = row$period)]

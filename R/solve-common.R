@@ -26,12 +26,17 @@ traced_function <- function(f, x, others, op, call, name = "f", as_x = FALSE) {
       op = op, operand = name, call = call
     )
   }
-  captured <- captured_by(list(region))
+  problem_of(region, tree, types, captured_by(list(region)))
+}
+
+# `capturing(values)` is the same with further values of the region among those captured.
+problem_of <- function(region, tree, types, captured) {
   list(
-    tree = tree, types = types, results = lapply(region$results, type_of), captured = captured,
+    tree = tree, types = types, results = lapply(region$results, type_of), region = region, captured = captured,
     run = function(x, given) {
       replay(region$results, c(region$params, captured), c(unpacked(x, types), given), region$first)
-    }
+    },
+    capturing = function(values) problem_of(region, tree, types, c(captured, values))
   )
 }
 

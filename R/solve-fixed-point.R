@@ -54,12 +54,14 @@ hlo_fixed_point <- function(f, start, ..., history = 0, tol = NULL, max_iter = 1
       types_text(problem$results)
     ), op = op, operand = "f", call = call)
   }
-  search <- function(start, tol, given) {
-    at <- in_turns(function(x) list(packed(problem$run(x, given))), start)
-    iterated(function(x) at(x)[[1L]], start, history, tol, max_iter)
+  op_of <- function(problem) {
+    residual <- function(x, given) packed(problem$run(x, given)) - x
+    implicit_op(op, residual, function(start, tol, given) {
+      at <- in_turns(function(x) list(packed(problem$run(x, given))), start)
+      iterated(function(x) at(x)[[1L]], start, history, tol, max_iter)
+    })
   }
-  residual <- function(x, given) packed(problem$run(x, given)) - x
-  found <- bind_op(implicit_op(op, residual, search), list(start = x, tol = tol, given = problem$captured))
+  found <- bind_solver(op_of, list(start = x, tol = tol), problem, list(op, history, max_iter))
   found$root <- shaped_as(found$root, start)
   names(found)[[1L]] <- "point"
   found

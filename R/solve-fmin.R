@@ -5,6 +5,11 @@
 # As an op: list(root, value, converged). Within the interval the slope is zero at the minimum, which moves by the
 # implicit function theorem; at an end it stays.
 bounded_minimum <- function(problem, ends, tol, max_iter, op) {
+  op_of <- function(problem) bounded_minimum_op(problem, max_iter, op)
+  bind_solver(op_of, list(lower = ends[[1L]], upper = ends[[2L]], tol = tol), problem, list(op, max_iter))
+}
+
+bounded_minimum_op <- function(problem, max_iter, op) {
   objective <- function(given) function(x) reshaped(problem$run(reshaped(x, 1L), given)[[1L]], integer())
   search <- function(lower, upper, tol, given) {
     at <- in_turns(function(x) list(value = objective(given)(x)), lower)
@@ -16,10 +21,7 @@ bounded_minimum <- function(problem, ends, tol, max_iter, op) {
     curve <- reshaped(matrix_of_slopes(at, 1L, 1L), 1L)
     hlo_select(results$at_end, 0, 1) * right / hlo_select(results$at_end, 1, curve)
   }
-  bind_op(
-    implicit_op(op, slope, search, solve),
-    list(lower = ends[[1L]], upper = ends[[2L]], tol = tol, given = problem$captured)
-  )
+  implicit_op(op, slope, search, solve)
 }
 
 fmin <- function(at, lower, upper, tol, max_iter) {

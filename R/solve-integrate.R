@@ -70,11 +70,12 @@ hlo_integrate <- function(f, lower, upper, ..., rel_tol = NULL, abs_tol = 0, max
   known <- Map(function(end, finite, unit) if (finite) reshaped(end, integer()) else number_as(unit, like),
     ends, range$finite, c(0, 1)
   )
-  found <- bind_op(
+  found <- bind_solver(function(problem) {
     integral_op(function(x, given) packed(problem$run(x, given)), size, range, max_intervals,
       lapply(problem$captured, type_of)
-    ),
-    list(lower = known[[1L]], upper = known[[2L]], tol = tol, given = problem$captured)
+    )
+  }, list(lower = known[[1L]], upper = known[[2L]], tol = tol), problem,
+    list(op, size, range$finite, range$way, max_intervals)
   )
   found$value <- tree_fill(problem$tree, unpacked(found$value, results))
   found
@@ -82,7 +83,7 @@ hlo_integrate <- function(f, lower, upper, ..., rel_tol = NULL, abs_tol = 0, max
 
 overload("hlo_integrate", "xlaffi", hlo_integrate, by = "own", topic = "Solvers", dtypes = "f32, f64")
 
-# A range by which of its ends are `finite`, the rule for it, and `unit(f, lower, upper)`, which is the function and the
+# A range by which of its ends are `finite`, the `way` it goes, the rule for it, and `unit(f, lower, upper)`, which is the function and the
 # ends that are integrated: from 0 to 1 where an end is infinite. An end that is both infinite and given in the wrong
 # order changes the sign.
 integral_range <- function(lower, upper) {
@@ -91,9 +92,9 @@ integral_range <- function(lower, upper) {
   sign <- if (infinite(lower, 1) || infinite(upper, -1)) -1 else 1
   finite <- !c(infinite(lower, 1) || infinite(lower, -1), infinite(upper, 1) || infinite(upper, -1))
   if (all(finite)) {
-    return(list(rule = kronrod_21, finite = finite, unit = function(f, lower, upper) list(f, lower, upper)))
+    return(list(rule = kronrod_21, finite = finite, way = 1, unit = function(f, lower, upper) list(f, lower, upper)))
   }
-  list(rule = kronrod_15, finite = finite, unit = function(f, lower, upper) {
+  list(rule = kronrod_15, finite = finite, way = c(above, sign), unit = function(f, lower, upper) {
     end <- if (finite[[1L]]) lower else upper
     inside <- function(t) {
       away <- (1 - t) / t

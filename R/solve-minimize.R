@@ -111,9 +111,8 @@ check_objective <- function(problem, x, squares, call) {
 
 # The result of a search as the caller gets it
 minimum <- function(problem, start, x, method, tol, max_iter, history) {
-  found <- bind_op(
-    minimum_op(problem, method, max_iter, history), list(start = x, tol = tol, given = problem$captured)
-  )
+  op_of <- function(problem) minimum_op(problem, method, max_iter, history)
+  found <- bind_solver(op_of, list(start = x, tol = tol), problem, list("hlo_minimize", method, max_iter, history))
   found[c("par", "gradient")] <- lapply(found[c("par", "gradient")], shaped_as, start)
   found
 }

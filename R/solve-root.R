@@ -70,14 +70,14 @@ hlo_root <- function(f, start = NULL, ..., interval = NULL, tol = NULL, max_iter
   max_iter <- check_turns(max_iter, "hlo_root", call)
   problem <- traced_function(f, start, list(...), "hlo_root", call)
   check_equations(problem, x, "hlo_root", "f", call)
-  search <- function(start, tol, given) {
-    at <- in_turns(residuals_at(function(x) packed(problem$run(x, given))), start)
-    damped_newton(at, start, tol, max_iter)
+  op_of <- function(problem) {
+    residual <- function(x, given) packed(problem$run(x, given))
+    implicit_op("hlo_root", residual, function(start, tol, given) {
+      at <- in_turns(residuals_at(function(x) packed(problem$run(x, given))), start)
+      damped_newton(at, start, tol, max_iter)
+    })
   }
-  residual <- function(x, given) packed(problem$run(x, given))
-  found <- bind_op(
-    implicit_op("hlo_root", residual, search), list(start = x, tol = tol, given = problem$captured)
-  )
+  found <- bind_solver(op_of, list(start = x, tol = tol), problem, list("hlo_root", max_iter))
   found$root <- shaped_as(found$root, start)
   found$value <- tree_fill(problem$tree, unpacked(found$value, problem$results))
   found

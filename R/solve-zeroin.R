@@ -8,17 +8,16 @@ bracketed_root <- function(f, interval, others, tol, max_iter, op, call) {
   max_iter <- check_turns(max_iter, op, call)
   problem <- traced_function(f, ends[[1L]], others, op, call)
   check_equations(problem, ends[[1L]], op, "f", call)
-  residual <- function(x, given) reshaped(problem$run(reshaped(x, 1L), given)[[1L]], 1L)
-  search <- function(lower, upper, tol, given) {
-    at <- in_turns(function(x) list(value = reshaped(problem$run(x, given)[[1L]], integer())), lower)
-    s <- zeroin(function(x) at(x)$value, lower, upper, tol, max_iter)
-    s$root <- reshaped(s$root, 1L)
-    s
+  op_of <- function(problem) {
+    residual <- function(x, given) reshaped(problem$run(reshaped(x, 1L), given)[[1L]], 1L)
+    implicit_op(op, residual, function(lower, upper, tol, given) {
+      at <- in_turns(function(x) list(value = reshaped(problem$run(x, given)[[1L]], integer())), lower)
+      s <- zeroin(function(x) at(x)$value, lower, upper, tol, max_iter)
+      s$root <- reshaped(s$root, 1L)
+      s
+    })
   }
-  found <- bind_op(
-    implicit_op(op, residual, search),
-    list(lower = ends[[1L]], upper = ends[[2L]], tol = tol, given = problem$captured)
-  )
+  found <- bind_solver(op_of, list(lower = ends[[1L]], upper = ends[[2L]], tol = tol), problem, list(op, max_iter))
   found$root <- reshaped(found$root, integer())
   found
 }
@@ -40,7 +39,8 @@ interval_ends <- function(interval, op, call, name = "interval") {
       refuse()
     }
   }
-  ends <- tree_leaves(interval)
+  # Integers of R's are numbers here, as they are for R.
+  ends <- lapply(tree_leaves(interval), function(end) if (is.integer(end) && !is.object(end)) as.double(end) else end)
   if (length(ends) != 2L || !all(lengths(ends) == 1L)) refuse()
   like <- Find(is_value, ends)
   ends <- lapply(ends, as_value, name, like, call, op)

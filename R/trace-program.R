@@ -3,7 +3,10 @@
 # run what its caller gets. `platform` is where it is going to run, `mesh` on which devices if these are several; what
 # `f` does may make it a program for a mesh, see use_mesh().
 trace_program <- function(f, arguments, platform = default_platform(), mesh = NULL, labels = list(NULL)) {
-  own <- c("platform", "undecided", "mesh", "manual", "names_read", "branch", "present", "opaque", "templates")
+  own <- c(
+    "platform", "undecided", "mesh", "manual", "names_read", "branch", "present", "opaque", "templates",
+    "solved", "solved_ops", "later"
+  )
   outer <- mget(own, trace_state)
   trace_state$branch <- whole <- new.env(parent = emptyenv())
   on.exit({
@@ -14,7 +17,8 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   trace_state$mesh <- mesh
   trace_state$undecided <- trace_state$manual <- trace_state$names_read <- NULL
   trace_state$present <- trace_state$opaque <- NULL
-  trace_state$templates <- list()
+  trace_state$templates <- trace_state$solved <- trace_state$solved_ops <- list()
+  trace_state$later <- FALSE
   check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL
   seed <- random_state()

@@ -130,6 +130,11 @@ test_that("every rule of every primitive is reached", {
     for (f in integers) in_modes(f, i, FALSE)
     for (f in complex) in_modes(f, x + 1i, FALSE)
     for (f in twice) xla_program(xla_grad(function(x) sum(xla_jvp(f)(x, sin(x))$tangent)), x)
+    # A solver that turns of a loop call
+    xla_program(function(x) {
+      for (i in 1:12) x <- x + hlo_root(function(v) v + v^3 - x * i, x)$root
+      x
+    }, x)
     after <- function(x) hlo_custom_call("say", list(x, hlo_token()), list(x, ffi_type("token")))[[1]]
     in_modes(after, x, FALSE)
   })

@@ -13,8 +13,9 @@ test_that("every primitive has the rules that the table describes, and no other"
     has <- names(entry)
     all(has %in% names(rules)) &&
       all(vapply(has, function(rule) identical(names(formals(entry[[rule]])), rules[[rule]]), NA)) &&
-      # What is no operation of StableHLO: another name of a value, an op (its body is written), a transpose to come.
-      xor("text" %in% has, name %in% c("alias", "op", "linear")) &&
+      # What is no operation of StableHLO: another name of a value, an op (its body is written), a transpose or a
+      # solver's call to come.
+      xor("text" %in% has, name %in% c("alias", "op", "linear", "later")) &&
       # What has regions and a derivative has one for reverse mode, and can be made again.
       (!"linearize" %in% has || all(c("jvp", "rebind", "transpose") %in% has))
   }
@@ -23,6 +24,6 @@ test_that("every primitive has the rules that the table describes, and no other"
   expect_true(all(xlaffi:::na_moves %in% names(table)))
   expect_true(all(xlaffi:::collectives %in% names(table)))
   # Without a rule `export` is what only programs for several devices have, and what is no operation.
-  several <- c(xlaffi:::collectives, "axis_index", "shard_map", "sharding_constraint", "op", "alias", "linear")
+  several <- c(xlaffi:::collectives, "axis_index", "shard_map", "sharding_constraint", "op", "alias", "linear", "later")
   expect_setequal(names(Filter(function(entry) is.null(entry$export), table)), several)
 })

@@ -85,7 +85,7 @@ test_that("every kind of node is told, but those of several devices", {
   kinds <- ls(xlaffi:::primitives)
   not_exported <- kinds[vapply(kinds, function(kind) is.null(xlaffi:::primitive_rule(kind, "export")), NA)]
   expect_setequal(not_exported, c(
-    "alias", "op", "linear", "shard_map", "sharding_constraint", "axis_index", "all_reduce", "all_gather",
+    "alias", "op", "linear", "later", "shard_map", "sharding_constraint", "axis_index", "all_reduce", "all_gather",
     "reduce_scatter", "all_to_all", "collective_permute"
   ))
 })

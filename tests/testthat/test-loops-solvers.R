@@ -1,0 +1,127 @@
+# Solvers that turns of R's loops call: each row of such turns calls one (R/jit-later.R).
+
+set.seed(2)
+counts <- rpois(9, 3)
+places <- round(rnorm(9), 2)
+gaps <- replace(places, c(2, 5, 7), NA)
+
+# How often a text has a name
+times_in <- function(f, p, name) sum(grepl(name, strsplit(xla_program(f, p), "\n", fixed = TRUE)[[1L]], fixed = TRUE))
+
+test_that("turns that call a solver are one loop with one solver, with R's values and the batch's derivatives", {
+  skip_without_plugin()
+  one <- function(y, x, p) {
+    integrate(function(u) dpois(y, exp(p[1] + x * u)) * dnorm(u, 0, exp(p[2])), -6, 6)$value
+  }
+  f <- function(p) {
+    total <- 0
+    for (i in seq_along(counts)) total <- total + log(one(counts[i], places[i], p))
+    total
+  }
+  batch <- function(p) sum(log(xla_vmap(function(y, x) one(y, x, p))(counts, places)))
+  p <- c(0.8, -0.5)
+  expect_equal(xla_jit(f)(p), f(p), tolerance = 1e-9)
+  expect_equal(xla_grad(f)(p), xla_grad(batch)(p), tolerance = 1e-9)
+  # The first turn's, and that of all others
+  expect_lt(times_in(f, p, "stablehlo.while"), 8)
+  skip_unless_all()
+  expect_equal(xla_hessian(f)(p), xla_hessian(batch)(p), tolerance = 1e-8)
+  expect_equal(xla_vmap(f)(rbind(p, 2 * p)), c(f(p), f(2 * p)), tolerance = 1e-9, ignore_attr = TRUE)
+  by_apply <- function(p) sum(log(sapply(seq_along(counts), function(i) one(counts[i], places[i], p))))
+  expect_equal(xla_grad(by_apply)(p), xla_grad(batch)(p), tolerance = 1e-9)
+})
+
+test_that("roots and minima in turns, also of turns before, have R's values and differences' slopes", {
+  skip_without_plugin()
+  functions <- list(
+    roots = function(p) {
+      s <- 0
+      for (i in seq_along(counts)) {
+        s <- s + uniroot(function(u) u + exp(u) * p[1] - counts[i] * p[2], c(-20, 20), tol = 1e-12)$root^2
+      }
+      s
+    },
+    # What a turn takes of the one before it, and places that come again
+    chain = function(p) {
+      u <- p[1]
+      for (i in 1:12) u <- uniroot(function(v) v + v^3 - u - places[i %% 4 + 1] * p[2], c(-9, 9), tol = 1e-12)$root
+      u
+    },
+    minima = function(p) {
+      s <- 0
+      for (x in places) {
+        found <- optimize(function(u) (u - p[1] * x)^2 + p[2] * u^4, c(-3, 3), tol = 1e-10)
+        s <- s + found$minimum^2 + found$objective
+      }
+      s
+    },
+    # Turns of two kinds
+    gaps = function(p) {
+      s <- 0
+      for (x in gaps) {
+        if (is.na(x)) next
+        s <- s / 2 + uniroot(function(u) u + u^3 * p[1] - x * p[2], c(-9, 9), tol = 1e-12)$root
+      }
+      s
+    },
+    # Two turns only, with ends that differ, of integers
+    few = function(p) {
+      s <- 0
+      for (i in 1:2) s <- s + integrate(function(u) exp(-p[1] * u * i) * p[2], 0L, i)$value
+      s
+    }
+  )
+  p <- c(0.5, 1.2)
+  all <- function(p) vapply(functions, function(f) f(p), 0)
+  program <- function(p) do.call(c, lapply(unname(functions), function(f) f(p)))
+  expect_equal(xla_jit(program)(p), unname(all(p)), tolerance = 1e-7)
+  slopes <- xla_jacobian(program)(p)
+  differences <- vapply(1:2, function(j) {
+    step <- replace(c(0, 0), j, 1e-4)
+    (all(p + step) - all(p - step)) / 2e-4
+  }, numeric(5))
+  expect_equal(slopes, unname(differences), tolerance = 1e-5)
+})
+
+test_that("solvers of values, of two kinds in a turn, within one another and behind calls with effects are right", {
+  skip_without_plugin()
+  skip_unless_all()
+  solved <- function(a) hlo_root(function(x) x + x^3 - a, start = 0)$root
+  f <- function(p, x) {
+    s <- 0
+    for (i in 1:7) {
+      area <- integrate(function(u) exp(-u * p[1]) + x[i], 0, 2)$value
+      near <- hlo_minimize(function(v) sum((v - c(area, x[i]))^4 + v^2), c(0, 0))$par
+      s <- s + solved(area) * sum(near) + hlo_fixed_point(function(v) cos(v * x[i] / 3), 0.5)$point
+    }
+    s
+  }
+  own <- function(p, x) sum(xla_vmap(function(one) {
+    area <- integrate(function(u) exp(-u * p[1]) + one, 0, 2)$value
+    near <- hlo_minimize(function(v) sum((v - c(area, one))^4 + v^2), c(0, 0))$par
+    solved(area) * sum(near) + hlo_fixed_point(function(v) cos(v * one / 3), 0.5)$point
+  })(x[1:7]))
+  expect_equal(xla_jit(f)(0.7, places), xla_jit(own)(0.7, places), tolerance = 1e-8)
+  expect_equal(xla_grad(f, 1:2)(0.7, places), xla_grad(own, 1:2)(0.7, places), tolerance = 1e-5)
+  within <- function(p) {
+    s <- 0
+    for (x in places[1:6]) s <- s + integrate(function(u) solved(p[1] + x) * exp(-u * p[1]), 0, 1)$value
+    s
+  }
+  expect_equal(xla_jit(within)(0.7), sum(vapply(places[1:6], function(x) {
+    uniroot(function(v) v + v^3 - 0.7 - x, c(-9, 9), tol = 1e-12)$root
+  }, 0)) * integrate(function(u) exp(-0.7 * u), 0, 1)$value, tolerance = 1e-8)
+  shown <- function(p) {
+    s <- 0
+    for (i in 1:7) {
+      hlo_custom_call("print_tensor", p, list(), has_side_effect = TRUE)
+      s <- s + solved(p[1] * i)
+    }
+    s
+  }
+  printed <- capture.output(total <- xla_jit(shown)(0.7))
+  expect_equal(total, sum(vapply(1:7, function(i) {
+    uniroot(function(v) v + v^3 - 0.7 * i, c(-9, 9), tol = 1e-12)$root
+  }, 0)), tolerance = 1e-7)
+  expect_length(grep("0.7", printed), 7L)
+})
