@@ -57,8 +57,10 @@
 #' within a call of `lapply()`, `sapply()`, `vapply()`, `mapply()`, `Map()` or `Reduce()`. Otherwise the equal ones
 #' between those that differ become loops. Turns that take nothing of one another are computed side by side.
 #'
-#' So it is in functions that loops, branches, checkpoints and solvers of the program call. Calls with side effects,
-#' turns that hold a loop or a branch of the program, and programs for several devices stay as they are written;
+#' So it is in functions that loops, branches, checkpoints and solvers of the program call. Turns that call solvers, as
+#' [integrate()] or [uniroot()] for each observation, are such turns where the solver's function does the same in all
+#' of them, in a loop of any length; [xla_vmap()] is traced once for all, and quicker. Calls with side effects, turns
+#' that hold another loop or branch of the program, and programs for several devices stay as they are written;
 #' `hlo_scan()` and [hlo_fori()] are loops of the program always.
 #'
 #' Of more than 500 operations in a row, all of them on few elements, XLA neither fuses nor optimises any: the last bit

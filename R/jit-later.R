@@ -50,11 +50,12 @@ later_node <- function(run, inputs, moving, solver, known) {
   })
   start <- trace_state$node_count
   trace_state$node_count <- start + known$room
-  trace_state$later <- TRUE
-  new_node("later", inputs, known$types, list(
+  node <- new_node("later", inputs, known$types, list(
     solver = solver, copies = copies, lifted = integer(), start = start,
     run = function(inputs, lifted) run(inputs, moving[lifted])
   ))
+  trace_state$later <- node$id
+  node
 }
 
 is_later <- function(node) node$op == "later"

@@ -33,27 +33,30 @@ most_periods <- 64L
 
 # The same values by a graph with loops for rows of equal turns. Nodes before the one with the number `first` stay.
 hooks$with_loops <- function(values, first) {
-  if (!isTRUE(trace_state$later)) {
-    return(with_rows(values, first))
+  all_later <- function(values) {
+    if (trace_state$later >= first) {
+      Filter(is_later, nodes_behind(c(nodes_of(values), effects()), replay_edges, first))
+    }
   }
-  all_later <- function(values) Filter(is_later, nodes_behind(c(nodes_of(values), effects()), replay_edges, first))
-  lift_differing(all_later(values))
-  values <- with_rows(values, first)
+  later <- all_later(values)
+  if (length(later)) lift_differing(later)
+  values <- with_rows(values, first, length(later) > 0L)
   for (node in all_later(values)) solved_now(node)
   values
 }
 
-with_rows <- function(values, first) {
+# `calls` tells whether there are nodes `later` (jit-later.R).
+with_rows <- function(values, first, calls) {
   if (trace_state$node_count - first < least_repeated || !is.null(trace_state$mesh) || has_effects()) {
     return(values)
   }
   nodes <- nodes_behind(nodes_of(values), replay_edges, first)
   turns <- noted_turns(nodes, first)
-  if (is.null(turns) && !has_equal_turns(nodes)) {
+  if (is.null(turns) && !has_equal_turns(nodes, calls)) {
     return(values)
   }
   table <- turn_table(nodes)
-  rows <- rows_of_turns(table)
+  rows <- rows_of_turns(table, calls)
   left <- length(nodes) - sum(vapply(rows, function(row) row$length - row$period, 0))
   found <- if (!is.null(turns)) differing_as_loops(values, table, turns, left, first)
   if (is.null(found)) {
@@ -61,9 +64,9 @@ with_rows <- function(values, first) {
   } else {
     # There may be others, of equal turns.
     nodes <- nodes_behind(nodes_of(found), replay_edges, first)
-    if (has_equal_turns(nodes)) {
+    if (has_equal_turns(nodes, calls)) {
       table <- turn_table(nodes)
-      found <- equal_as_loops(found, table, rows_of_turns(table), first)
+      found <- equal_as_loops(found, table, rows_of_turns(table, calls), first)
     }
   }
   Map(function(new, old) labelled(new, attr(old, "labels")), found, values)
@@ -79,15 +82,15 @@ equal_as_loops <- function(values, table, rows, first) {
 }
 
 # Whether the kinds of operations come again and again
-has_equal_turns <- function(nodes) {
+has_equal_turns <- function(nodes, calls) {
   names <- vapply(nodes, function(node) node$op, "")
-  length(repeated_lengths(match(names, names), most = 1L)) > 0L
+  length(repeated_lengths(match(names, names), calls, most = 1L)) > 0L
 }
 
 # The longest row, the longest one beside it, and so on, with the last one in the graph first
-rows_of_turns <- function(table) {
+rows_of_turns <- function(table, calls) {
   rows <- list()
-  periods <- repeated_lengths(table$kinds)
+  periods <- repeated_lengths(table$kinds, calls)
   for (apart in c(FALSE, TRUE)) {
     while (length(rows) < most_rows && !is.null(row <- longest_turns(table, periods, apart))) {
       rows <- c(rows, list(row))
@@ -250,14 +253,15 @@ longest_turns <- function(table, periods, apart) {
 }
 
 # How many nodes a row has at least; of turns that call solvers any number will do.
-least_nodes <- function(period, calls = isTRUE(trace_state$later)) {
-  max(if (!calls) if (period <= short_turn) least_of_short else least_repeated, least_turns * period)
+least_nodes <- function(period, calls) {
+  usual <- if (period <= short_turn) least_of_short else least_repeated
+  max(if (!calls) usual, least_turns * period)
 }
 
 # The likely lengths of turns, in order, with which there are rows of the same kinds, whatever their operands are; no
 # more than `most` of them, those that come most often.
-repeated_lengths <- function(kinds, most = most_periods) {
-  if (length(kinds) < least_nodes(1L)) {
+repeated_lengths <- function(kinds, calls, most = most_periods) {
+  if (length(kinds) < least_nodes(1L, calls)) {
     return(integer())
   }
   counts <- kinds > 0L
@@ -265,7 +269,7 @@ repeated_lengths <- function(kinds, most = most_periods) {
   for (period in likely_periods(kinds)) {
     now <- seq_len(length(kinds) - period)
     same <- kinds[now] == kinds[now + period] & counts[now]
-    least <- least_nodes(period) - period
+    least <- least_nodes(period, calls) - period
     if (sum(same) >= least && longest_stretch(same)[[2L]] >= least) found <- c(found, period)
     if (length(found) == most) break
   }

@@ -19,8 +19,14 @@ overload_ifelse <- function(test, yes, no) {
   if (is.null(unknown) || chosen@dtype == "pred") chosen else selected(unknown, missing_like(chosen), chosen)
 }
 
-# R's NA: NaN, and of integers the smallest one
-missing_like <- function(x) filled(if (is_inexact(x@dtype)) NaN else NA_integer_, x)
+# R's NA: NaN, and of integers the smallest one; as a complex number it has an imaginary part of 0 since R 4.4.
+missing_like <- function(x) {
+  if (is_complex(x@dtype)) {
+    imaginary <- Im(as.complex(NA))
+    return(filled(complex(real = NaN, imaginary = if (is.na(imaginary)) NaN else imaginary), x))
+  }
+  filled(if (is_inexact(x@dtype)) NaN else NA_integer_, x)
+}
 
 # Where a logical is NA in R, since it was found by comparing NaN; NULL for nowhere.
 undecided <- function(test) {

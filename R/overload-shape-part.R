@@ -50,7 +50,8 @@ overload_diff <- function(x, lag = 1L, differences = 1L, ...) {
   lag <- check_count(lag, "lag", call, 1)
   x <- if (length(x@shape) == 2L) x else as_column(x)
   differences <- check_count(differences, "differences", call, 1)
-  if (lag * differences >= x@shape[[1L]]) {
+  # Where nothing is left, a matrix has its columns since R 4.6.
+  if (lag * differences >= x@shape[[1L]] && length(dim(diff(matrix(0, 0, 1)))) < 2L) {
     return(taken(as_column(x), integer(), 1L))
   }
   x <- if (x@dtype == "pred") converted(x, "i32") else x

@@ -262,9 +262,12 @@ prepare_matrix_operators <- function() {
       methods::setMethod("Ops", c(class, "xlaffi_traced"), operate, where = made)
       methods::setMethod("Ops", c("xlaffi_traced", class), operate, where = made)
     }
+    # For each of the classes themselves: since Matrix 1.7 those for all objects come before one for both of them.
     for (class in c("Matrix", "TsparseMatrix")) {
-      methods::setMethod("%*%", c(class, "xlaffi_traced"), multiply, where = made)
-      methods::setMethod("%*%", c("xlaffi_traced", class), multiply, where = made)
+      for (own in c("xlaffi_traced", "xlaffi_value", "xlaffi_sparse")) {
+        methods::setMethod("%*%", c(class, own), multiply, where = made)
+        methods::setMethod("%*%", c(own, class), multiply, where = made)
+      }
     }
   }
 }

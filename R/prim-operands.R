@@ -115,9 +115,11 @@ as_first_full <- function(values, arguments, first = 1L) {
 free_shape <- function(x) if (length(x) == 1L && is.null(dim(x))) integer() else r_shape(x)
 
 recycled_values <- function(values, names, shown, call, first = 1L) {
-  # Without elements R keeps the dimensions of its first argument, if there are no more than two.
+  # Without elements R keeps the dimensions of its first argument: up to R 4.5 if there are no more than two arguments.
   if (any(lengths(values) == 0L)) {
-    keeps <- length(first) && length(values) <= 2L && length(values[[first]]) == 0L
+    if (is.null(first) && r_keeps_dimensions()) first <- 1L
+    few <- length(values) <= 2L || r_keeps_dimensions()
+    keeps <- length(first) && few && length(values[[first]]) == 0L
     empty <- if (keeps) values[[first]]@shape else 0L
     return(lapply(values, function(value) filled(0, new_type(value@dtype, empty))))
   }
@@ -131,6 +133,8 @@ recycled_values <- function(values, names, shown, call, first = 1L) {
   }
   lapply(values, repeated, values[[widest]]@shape)
 }
+
+r_keeps_dimensions <- function() length(dim(stats::dcauchy(matrix(0, 0, 1)))) == 2L
 
 # The shape that R gives to what it computes of two, NULL where R would warn or refuse.
 common_shape <- function(x, y) {

@@ -18,7 +18,7 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   trace_state$undecided <- trace_state$manual <- trace_state$names_read <- NULL
   trace_state$present <- trace_state$opaque <- NULL
   trace_state$templates <- trace_state$solved <- trace_state$solved_ops <- list()
-  trace_state$later <- FALSE
+  trace_state$later <- 0
   check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL
   seed <- random_state()

@@ -126,7 +126,7 @@ test_that("in sums of large arrays zeros that divide keep their sign, and conver
   for (dtype in c("f64", "f32")) {
     x <- pjrt_buffer(data, dtype)
     came <- vapply(functions, function(f) as_array(xla_jit(f)(x)), 0)
-    expect_identical(came, vapply(functions, function(f) suppressWarnings(f(data)), 0), label = dtype)
+    expect_identical(came, c(-Inf, -Inf, -Inf, -Inf, Inf), label = dtype)
     came <- vapply(c("i8", "ui8", "bf16"), function(to) as_array(xla_jit(converted(to, dtype))(x)), 0)
     expect_equal(unname(came), 4999 * c(1, 1, 1.5), label = dtype)
   }

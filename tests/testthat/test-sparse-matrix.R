@@ -318,7 +318,9 @@ test_that("loops, branches, batches and objectives take sparse matrices", {
 
 test_that("what sparse matrices cannot be is refused", {
   skip_without_plugin()
-  said <- function(f, ...) expect_snapshot(f(...), error = TRUE, cran = TRUE)
+  # Digests of patterns are others with another version of R.
+  undigested <- function(lines) gsub(", [0-9a-f]{6}>", ", digest>", lines)
+  said <- function(f, ...) expect_snapshot(f(...), error = TRUE, cran = TRUE, transform = undigested)
   said(xla_vmap(function(a, x) a %*% x), tall, diag(4))
   said(xla_vmap(function(x) hlo_sparse(x, 1:4, 1:4)), diag(4))
   said(xla_jit(function(a) hlo_cond(sum(a) > 0, function() a, function() a[5:1, ])), tall)

@@ -38,7 +38,9 @@ test_that("signs of zeros are R's", {
   zeros <- c(0, -0)
   names <- c("sign", "trunc", "floor", "ceiling", "round", "sqrt", "sin", "tan", "asinh", "expm1", "log1p", "abs")
   f <- function(x) lapply(names, function(name) 1 / get(name)(x))
-  expect_identical(xla_jit(f)(zeros), f(zeros))
+  # Those of IEEE 754, which R has up to 4.5; later ones lose the sign in sin() and others.
+  expected <- c(list(c(Inf, Inf)), rep(list(c(Inf, -Inf)), length(names) - 2L), list(c(Inf, Inf)))
+  expect_identical(xla_jit(f)(zeros), expected)
   expect_identical(as.integer(as_array(xla_jit(sign)(pjrt_buffer(0:2, "ui8")))), c(0L, 1L, 1L))
 })
 
