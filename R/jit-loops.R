@@ -261,7 +261,7 @@ least_nodes <- function(period, calls) {
 # The likely lengths of turns, in order, with which there are rows of the same kinds, whatever their operands are; no
 # more than `most` of them, those that come most often.
 repeated_lengths <- function(kinds, calls, most = most_periods) {
-  if (length(kinds) < least_nodes(1L, calls)) {
+  if (length(kinds) < if (calls) least_turns else least_repeated) {
     return(integer())
   }
   counts <- kinds > 0L
