@@ -54,7 +54,8 @@ targets_of_pjrt <- function() {
 #'   written for pjrt may look for.
 #' * The memory of a buffer is not R's: `object.size()` does not count it.
 #' * What pjrt's development versions have since 0.5.0 is not here: a C interface for other packages
-#'   (`inst/include/pjrt`) and CUDA kernels of its own. `ffi_include_dir()` and [ffi_handler()] are for packages with handlers in C.
+#'   (`inst/include/pjrt`) and CUDA kernels of its own. `ffi_include_dir()` and [ffi_handler()] are for packages with
+#'   handlers in C.
 #'
 #' Files of the package safetensors hold buffers: `safetensors::safe_save_file(list(x = buffer), path)`
 #' writes and `safetensors::safe_load_file(path, framework = "xlaffi")` reads them, the latter on

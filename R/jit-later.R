@@ -51,7 +51,7 @@ later_node <- function(run, inputs, moving, solver, known) {
   start <- trace_state$node_count
   trace_state$node_count <- start + known$room
   node <- new_node("later", inputs, known$types, list(
-    solver = solver, copies = copies, lifted = integer(), start = start,
+    solver = solver, plain = inputs, copies = copies, lifted = integer(), start = start,
     run = function(inputs, lifted) run(inputs, moving[lifted])
   ))
   trace_state$later <- node$id
@@ -62,7 +62,7 @@ is_later <- function(node) node$op == "later"
 
 primitive("later", rebind = function(node, inputs) tree_leaves(node$params$run(inputs, node$params$lifted)))
 
-# Gives nodes of one solver what differs among them as inputs.
+# Gives nodes of one solver what differs among them as inputs, besides the `plain` ones.
 lift_differing <- function(nodes) {
   solvers <- vapply(nodes, function(node) node$params$solver, 0L)
   for (same in split(nodes, solvers)) {
@@ -73,7 +73,7 @@ lift_differing <- function(nodes) {
     }, NA)
     for (node in same) {
       node$params$lifted <- which(differ)
-      node$inputs <- c(node$inputs, node$params$copies[differ])
+      node$inputs <- c(node$params$plain, node$params$copies[differ])
     }
   }
 }
@@ -104,7 +104,7 @@ shape_of_function <- function(region, captured) {
   names <- new_table()
   moving <- list()
   for (i in seq_along(captured)) set_of_value(names, captured[[i]], paste0("captured ", i))
-  is_captured <- function(value) startsWith(of_value(names, value), "captured")
+  is_captured <- function(value) any(startsWith(as.character(of_value(names, value)), "captured"))
   keys_of <- function(region, within) {
     for (i in seq_along(region$params)) set_of_value(names, region$params[[i]], paste0(within, "parameter ", i))
     nodes <- nodes_behind(nodes_of(region$results), replay_edges, region$first)
@@ -126,7 +126,8 @@ shape_of_function <- function(region, captured) {
     if (!any(vapply(c(keys, results), is.null, NA))) list(keys, results)
   }
   key <- keys_of(region, "")
-  if (!is.null(key)) list(key = key, moving = moving)
+  types <- lapply(region$params, function(param) attributes(type_of(param)))
+  if (!is.null(key)) list(key = c(key, types), moving = moving)
 }
 
 # Elements that a number which differs from turn to turn may have

@@ -125,6 +125,21 @@ test_that("solvers of values, of two kinds in a turn, within one another and beh
     }
     s
   }
+  # What leaves a function that is differentiated is solved there and where it is used.
+  kept <- NULL
+  leaving <- function(p) {
+    slope <- xla_grad(function(q) {
+      s <- 0
+      for (i in 1:7) {
+        kept <<- solved(q * places[i])
+        s <- s + kept
+      }
+      s
+    })(p)
+    slope + 10 * kept
+  }
+  at <- vapply(1:7, function(i) uniroot(function(v) v + v^3 - 0.7 * places[i], c(-9, 9), tol = 1e-12)$root, 0)
+  expect_equal(xla_jit(leaving)(0.7), sum(places[1:7] / (1 + 3 * at^2)) + 10 * at[7], tolerance = 1e-7)
   printed <- capture.output(total <- xla_jit(shown)(0.7))
   expect_equal(total, sum(vapply(1:7, function(i) {
     uniroot(function(v) v + v^3 - 0.7 * i, c(-9, 9), tol = 1e-12)$root
