@@ -153,6 +153,7 @@ test_that("what `f` reads of the session may tell which random effects meet", {
 
 test_that("the search goes on from where the second derivatives are not positive definite", {
   skip_without_plugin()
+  skip_unless_all()
   y <- c(1, 2, 3)
   far <- function(u) {
     xla_objective(function(p, y) {
@@ -296,6 +297,7 @@ test_that("precision matrices among the data that are no precisions give NaN, th
 
 test_that("effects may lie at positions that are computed of constants, without data", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(p) {
     between <- splinefun(0:3, p$u)(c(0.3, 1.2, 2.9))
     -sum(dnorm(p$u, log = TRUE)) - sum(dnorm(between, exp(p$t), 1, log = TRUE))

@@ -18,7 +18,9 @@ loop_numbers <- alist(
   .x + .x, .x - .x, .x * .x, sin(.x), tanh(.x), .x / (1 + (.x)^2), exp(-(.x)^2), ifelse(.a > .a, .x, .x), max(.x, .a),
   min(.x, .x), sum(tanh(v) * .x), sum(Y[i, ] * .a), dnorm(.x, .x, 1.3, log = TRUE), (A %*% v[1:2])[1] * .a,
   plogis(.x), sum(solve(diag(3) * 2 + tcrossprod(v), Y[i, ])) * .a, log1p((.x)^2), sqrt(1 + (.x)^2), mean(v[-.k]),
-  prod(tanh(v)), abs(.x), sum(cumsum(v) * .a), sum(big[, i] * .a) / 40, mean(B * .a), (.x)^2, atan2(.x, 2)
+  prod(tanh(v)), abs(.x), sum(cumsum(v) * .a), sum(big[, i] * .a) / 40, mean(B * .a), (.x)^2, atan2(.x, 2),
+  uniroot(function(r) r + r^3 - tanh(.x), c(-9, 9), tol = 1e-13)$root,
+  integrate(function(r) exp(-r^2 + r * tanh(.x)), 0, 1, rel.tol = 1e-11)$value
 )
 
 loop_atoms <- alist(
@@ -124,12 +126,17 @@ looped_function <- function(code, data) {
   f
 }
 
-# `code` without looking for rows of turns
+# `code` without looking for rows of turns, and with all solvers called where they stand
 turn_by_turn <- function(code) {
   hooks <- xlaffi:::hooks
   found <- hooks$with_loops
-  on.exit(hooks$with_loops <- found)
+  later <- xlaffi:::may_be_later
+  on.exit({
+    hooks$with_loops <- found
+    utils::assignInNamespace("may_be_later", later, "xlaffi")
+  })
   hooks$with_loops <- function(values, first) values
+  utils::assignInNamespace("may_be_later", function() FALSE, "xlaffi")
   force(code)
 }
 
