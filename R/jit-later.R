@@ -4,17 +4,19 @@
 # numbers, is one node `later`, of which only the types are known. Rows of equal turns take such nodes as any others
 # (jit-loops.R); the loop's body calls the solver, once. What is left is called where the node is.
 
-# The results of the op `op_of(problem)` for `arguments` and what `problem`, see traced_function(), has captured. The op
-# is made of `problem` and of `facts` alone.
-bind_solver <- function(op_of, arguments, problem, facts) {
+# The results of the op `op_of(problem)` for `arguments` and what the functions of `problem`, see problem_of(), have
+# captured. The op is made of `problem` and of `facts` alone, and takes what is captured as its argument `given`, or
+# behind the others.
+bind_solver <- function(op_of, arguments, problem, facts, behind = FALSE) {
   count <- length(tree_leaves(arguments))
   run <- function(inputs, moved = list()) {
     own <- seq_len(count)
     op <- op_of(if (length(moved)) problem$capturing(moved) else problem)
-    bind_op(op, c(tree_fill(arguments, inputs[own]), list(given = inputs[-own])))
+    given <- inputs[-own]
+    bind_op(op, c(tree_fill(arguments, inputs[own]), if (behind) given else list(given = given)))
   }
   inputs <- c(tree_leaves(arguments), problem$captured)
-  shape <- if (may_be_later()) shape_of_function(problem$region, problem$captured)
+  shape <- if (may_be_later()) shape_of_functions(problem$regions, problem$captured)
   if (is.null(shape)) {
     return(run(inputs))
   }
@@ -83,6 +85,21 @@ number_or_place <- function(value) {
   if (value@node$op == "constant") params$data else params$start
 }
 
+# The nodes `later` that values, and effects, are computed by
+later_behind <- function(values, first) {
+  # To compute them may make such nodes.
+  force(values)
+  if (trace_state$later >= first) {
+    Filter(is_later, nodes_behind(c(nodes_of(values), effects()), replay_edges, first))
+  }
+}
+
+# The same values, with all solvers called
+all_solved <- function(values, first) {
+  for (node in later_behind(values, first)) solved_now(node)
+  values
+}
+
 # Calls the solver: the node becomes another name for its results, which lie before it.
 solved_now <- function(node) {
   count <- trace_state$node_count
@@ -97,15 +114,15 @@ solved_now <- function(node) {
   node$params <- list()
 }
 
-# What a function that was traced does, whatever values it captures: a `key`, the same for functions that do the same
+# What functions that were traced do, whatever values they capture: a `key`, the same for functions that do the same
 # but for numbers and for where parts of captured arrays begin, and `moving`, the values of these. NULL where two of the
 # same kind cannot be told from others.
-shape_of_function <- function(region, captured) {
+shape_of_functions <- function(regions, captured) {
   names <- new_table()
   moving <- list()
   for (i in seq_along(captured)) set_of_value(names, captured[[i]], paste0("captured ", i))
   is_captured <- function(value) any(startsWith(as.character(of_value(names, value)), "captured"))
-  keys_of <- function(region, within) {
+  keys_of <- function(region, within, outermost = FALSE) {
     for (i in seq_along(region$params)) set_of_value(names, region$params[[i]], paste0(within, "parameter ", i))
     nodes <- nodes_behind(nodes_of(region$results), replay_edges, region$first)
     nodes <- Filter(function(node) node$op != "parameter", nodes)
@@ -113,7 +130,7 @@ shape_of_function <- function(region, captured) {
       node <- nodes[[i]]
       here <- paste0(within, i, " ")
       inputs <- lapply(replay_edges(node), of_value, table = names)
-      may_move <- within == "" && length(node$types) == 1L && prod(node$types[[1L]]@shape) <= most_moving &&
+      may_move <- outermost && length(node$types) == 1L && prod(node$types[[1L]]@shape) <= most_moving &&
         (is_number(node) || (node$op == "slice" && is_captured(node$inputs[[1L]])))
       if (may_move) moving <<- c(moving, new_value(node))
       params <- if (may_move) list(class(node$params$data), node$params$step) else facts_of(node, keys_of, here)
@@ -123,11 +140,11 @@ shape_of_function <- function(region, captured) {
       }
     })
     results <- lapply(region$results, of_value, table = names)
-    if (!any(vapply(c(keys, results), is.null, NA))) list(keys, results)
+    types <- lapply(region$params, function(param) attributes(type_of(param)))
+    if (!any(vapply(c(keys, results), is.null, NA))) list(keys, results, types)
   }
-  key <- keys_of(region, "")
-  types <- lapply(region$params, function(param) attributes(type_of(param)))
-  if (!is.null(key)) list(key = c(key, types), moving = moving)
+  key <- lapply(seq_along(regions), function(i) keys_of(regions[[i]], paste0(i, " "), outermost = TRUE))
+  if (!any(vapply(key, is.null, NA))) list(key = key, moving = moving)
 }
 
 # Elements that a number which differs from turn to turn may have

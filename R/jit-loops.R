@@ -33,16 +33,9 @@ most_periods <- 64L
 
 # The same values by a graph with loops for rows of equal turns. Nodes before the one with the number `first` stay.
 hooks$with_loops <- function(values, first) {
-  all_later <- function(values) {
-    if (trace_state$later >= first) {
-      Filter(is_later, nodes_behind(c(nodes_of(values), effects()), replay_edges, first))
-    }
-  }
-  later <- all_later(values)
+  later <- later_behind(values, first)
   if (length(later)) lift_differing(later)
-  values <- with_rows(values, first, length(later) > 0L)
-  for (node in all_later(values)) solved_now(node)
-  values
+  all_solved(with_rows(values, first, length(later) > 0L), first)
 }
 
 # `calls` tells whether there are nodes `later` (jit-later.R).

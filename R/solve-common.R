@@ -32,7 +32,8 @@ traced_function <- function(f, x, others, op, call, name = "f", as_x = FALSE) {
 # `capturing(values)` is the same with further values of the region among those captured.
 problem_of <- function(region, tree, types, captured) {
   list(
-    tree = tree, types = types, results = lapply(region$results, type_of), region = region, captured = captured,
+    tree = tree, types = types, results = lapply(region$results, type_of), regions = list(region),
+    captured = captured,
     run = function(x, given) {
       replay(region$results, c(region$params, captured), c(unpacked(x, types), given), region$first)
     },

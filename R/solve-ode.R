@@ -97,25 +97,40 @@ hlo_ode <- function(y, times, func, parms = NULL, ..., method = c("ode45", "roda
     f = func, root = rootfunc, jump = if (!isTRUE(events$at_roots)) events$func,
     root_jump = if (isTRUE(events$at_roots)) events$func
   ), start, list(parms, ...), call)
-  captured <- captured_by(unname(Filter(Negate(is.null), regions)))
-  functions <- lapply(regions, function(region) {
-    if (!is.null(region)) function(t, y, theta) replay_region(region, list(t, y), captured, theta)[[1L]]
-  })
+  problem <- ode_problem(regions, captured_by(unname(Filter(Negate(is.null), regions))))
   schedule <- ode_schedule(times, events, start$size)
   inputs <- list(
     y = start$value, rtol = ode_tolerance(rtol, "rtol", start, call), atol = ode_tolerance(atol, "atol", start, call),
-    items = schedule$items, theta = captured
+    items = schedule$items
   )
-  ode <- c(functions, list(
-    dtype = start$dtype, method = ode_methods[[method]], items = length(schedule$items$time), max_steps = max_steps,
-    form = tree_map(inputs, function(leaf) TRUE)
-  ))
-  found <- bind_op(ode_op(ode), tree_leaves(inputs))
+  facts <- list(
+    dtype = start$dtype, method = ode_methods[[method]], items = length(schedule$items$time), max_steps = max_steps
+  )
+  ode_of <- function(problem) {
+    form <- tree_map(c(inputs, list(theta = problem$captured)), function(leaf) TRUE)
+    c(problem$functions, facts, list(form = form))
+  }
+  record <- isTRUE(trace_state$differentiated)
+  found <- bind_solver(function(problem) ode_op(ode_of(problem), record), tree_leaves(inputs), problem,
+    list("hlo_ode", start$size, facts, names(Filter(Negate(is.null), regions)), record), behind = TRUE
+  )
+  ode <- ode_of(problem)
   y <- if (is.null(schedule$rows)) found$y else gathered(found$y, schedule$rows, 1L)
   ode_result(ode, start$rows(y), times, found)
 }
 
 overload("hlo_ode", "xlaffi", hlo_ode, by = "own", topic = "Solvers", dtypes = "f32, f64")
+
+# As problem_of(), with several functions. `functions` take the time, the state and what is captured.
+ode_problem <- function(regions, captured) {
+  functions <- lapply(regions, function(region) {
+    if (!is.null(region)) function(t, y, theta) replay_region(region, list(t, y), captured, theta)[[1L]]
+  })
+  list(
+    regions = unname(Filter(Negate(is.null), regions)), captured = captured, functions = functions,
+    capturing = function(values) ode_problem(regions, c(captured, values))
+  )
+}
 
 ode_result <- function(ode, y, times, found) {
   ended <- found$status == ode_status[["root"]]

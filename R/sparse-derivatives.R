@@ -16,7 +16,8 @@ derivative_graph <- function(f, x) {
   graph <- NULL
   silently(function() {
     root <- alias_of(x)
-    output <- for_derivatives(function() list(f(root)), list(root))[[1L]]
+    first <- trace_state$node_count + 1
+    output <- for_derivatives(function() all_solved(list(f(root)), first), list(root))[[1L]]
     direction <- new_parameter(x)
     change <- jvp_graph(list(output), list(root), list(direction))
     graph <<- list(change = change[[1L]], direction = direction, count = length(output))

@@ -147,3 +147,29 @@ test_that("solvers of values, of two kinds in a turn, within one another and beh
   }, 0)), tolerance = 1e-7)
   expect_length(grep("0.7", printed), 7L)
 })
+
+test_that("differential equations in turns, one for each subject, are one solver's, with doses and derivatives", {
+  skip_without_plugin()
+  skip_unless_all()
+  gains <- c(1, 0.7, 1.3, 0.9, 1.1, 0.8, 1.2)
+  given <- data.frame(var = 1, time = c(0, 2), value = 1)
+  drug <- function(t, y, p) -p$k * y * (1 + 0.1 * y^2) * p$g
+  of_one <- function(p, i) {
+    doses <- transform(given, value = gains[i])
+    parms <- list(k = exp(p[1]), g = gains[i])
+    sum(hlo_ode(0, c(0, 1, 3, 4 + i / 10), drug, parms, events = doses)$y) * p[2]
+  }
+  in_turns <- function(p) {
+    found <- numeric(7)
+    for (i in 1:7) found[i] <- of_one(p, i)
+    found
+  }
+  # One by one, each in a program of its own
+  alone <- function(i) function(p) of_one(p, i)
+  p <- c(-0.5, 1.2)
+  values <- vapply(1:7, function(i) xla_jit(alone(i))(p), 0)
+  expect_equal(xla_jit(in_turns)(p), values, tolerance = 1e-12)
+  expect_equal(xla_jit(function(p) sum(sapply(1:7, function(i) of_one(p, i))))(p), sum(values), tolerance = 1e-12)
+  slopes <- vapply(1:7, function(i) xla_grad(alone(i))(p), numeric(2))
+  expect_equal(xla_grad(function(p) sum((in_turns(p) - 0.5)^2))(p), c(slopes %*% (2 * (values - 0.5))), tolerance = 1e-9)
+})
