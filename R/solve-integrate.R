@@ -83,9 +83,9 @@ hlo_integrate <- function(f, lower, upper, ..., rel_tol = NULL, abs_tol = 0, max
 
 overload("hlo_integrate", "xlaffi", hlo_integrate, by = "own", topic = "Solvers", dtypes = "f32, f64")
 
-# A range by which of its ends are `finite`, the `way` it goes, the rule for it, and `unit(f, lower, upper)`, which is the function and the
-# ends that are integrated: from 0 to 1 where an end is infinite. An end that is both infinite and given in the wrong
-# order changes the sign.
+# A range by which of its ends are `finite`, the `way` it goes, the rule for it, and `unit(f, lower, upper)`, which is
+# the function and the ends that are integrated: from 0 to 1 where an end is infinite. An end that is both infinite and
+# given in the wrong order changes the sign.
 integral_range <- function(lower, upper) {
   infinite <- function(x, sign) !is_value(x) && is.numeric(x) && isTRUE(as.vector(x) == sign * Inf)
   above <- infinite(lower, 1) || infinite(upper, 1)

@@ -1,5 +1,5 @@
-# A stand-in for the package stablehlo up to 0.3: what this package calls of it, with the same arguments, and the fields that it
-# looks at. It writes functions of custom ops, of `text` and of returned values.
+# A stand-in for the package stablehlo up to 0.3: what this package calls of it, with the same arguments, and the fields
+# that it looks at. It writes functions of custom ops, of `text` and of returned values.
 state <- new.env()
 
 repr <- function(x, ...) {
