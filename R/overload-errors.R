@@ -92,6 +92,18 @@ without_patch <- function(call) {
 
 hooks$shown_call <- function(call) if (is_tracing()) placed(call) else call
 
-hooks$shown_trace <- function() if (is_tracing()) users_trace(parent.frame())
+# {rlang} 1.0 makes no trace of calls that hold a function's definition without the place of its source, as code that was
+# put together may. That error would take the place of ours: it is shown without a trace then.
+hooks$shown_trace <- function() {
+  bottom <- parent.frame()
+  tryCatch(
+    {
+      trace <- if (is_tracing()) users_trace(bottom)
+      if (is.null(trace)) rlang::trace_back(bottom = bottom)
+      trace
+    },
+    error = function(condition) rlang::trace_back(bottom = globalenv())
+  )
+}
 
 hooks$with_written_calls <- with_written_calls

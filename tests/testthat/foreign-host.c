@@ -30,8 +30,8 @@ static SEXP told(const word *api, word *error) {
   return ScalarString(mkCharLen((const char *) message[3], (int) message[4]));
 }
 
-/* The one result, a float, of a program without arguments, or what failed. */
-SEXP foreign_run(SEXP plugin, SEXP program) {
+/* Starts a program without arguments; its one result, a float, if it is to be waited for, or what failed. */
+SEXP foreign_run(SEXP plugin, SEXP program, SEXP waits) {
   void *library = dlopen(CHAR(STRING_ELT(plugin, 0)), RTLD_NOW);
   const word *(*get_api)(void) = (const word *(*)(void)) dlsym(library, "GetPjrtApi");
   const word *api = get_api();
@@ -53,6 +53,7 @@ SEXP foreign_run(SEXP plugin, SEXP program) {
   options[0] = sizeof(options);
   ARGS(execute, compile[6], (word) options, (word) arguments, 1, 0, (word) outputs, (word) &event, 0);
   CALL(EXECUTE, execute);
+  if (!asLogical(waits)) return R_NilValue;
   ARGS(complete, event);
   CALL(EVENT_AWAIT, complete);
   float value = 0;

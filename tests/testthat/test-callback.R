@@ -329,7 +329,25 @@ test_that("derivatives by a rule and by differences", {
   })
 })
 
-test_that("a program is served that another package waits for in the plugin", {
+# Runs a program on the plugin by another host: `foreign_double` is called on a thread of XLA's, behind a product.
+foreign_run <- function(library, factor, waits = TRUE) {
+  plugin <- getLoadedDLLs()[["xlaffi"]][["path"]]
+  program <- sprintf("func.func @main() -> tensor<f32> {
+    %%x = stablehlo.custom_call @foreign_seed() {api_version = 4 : i32} : () -> tensor<f32>
+    %%k = stablehlo.constant dense<%s> : tensor<f32>
+    %%kx = stablehlo.multiply %%k, %%x : tensor<f32>
+    %%m = stablehlo.broadcast_in_dim %%kx, dims = [] : (tensor<f32>) -> tensor<256x256xf32>
+    %%p = stablehlo.dot_general %%m, %%m, contracting_dims = [1] x [0]
+      : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
+    %%s = stablehlo.slice %%p [0:1, 0:1] : (tensor<256x256xf32>) -> tensor<1x1xf32>
+    %%v = stablehlo.reshape %%s : (tensor<1x1xf32>) -> tensor<f32>
+    %%y = stablehlo.custom_call @foreign_double(%%v) {api_version = 4 : i32} : (tensor<f32>) -> tensor<f32>
+    return %%y : tensor<f32>
+  }", factor)
+  .Call(getNativeSymbolInfo("foreign_run", library), plugin, program, waits)
+}
+
+test_that("a program is served that another package waits for in the plugin, or runs while R is idle", {
   skip_unless_included("waits for other hosts")
   skip_on_os("windows")
   withr::local_options(xlaffi.callback_wait = 10)
@@ -345,26 +363,15 @@ test_that("a program is served that another package waits for in the plugin", {
   }, "x: f32[] -> y: f32[]", name = "foreign_double")
   library <- dyn.load(shared_library(readLines(test_path("foreign-host.c")), "foreign"))
   withr::defer(dyn.unload(library[["path"]]))
-  plugin <- getLoadedDLLs()[["xlaffi"]][["path"]]
-  run <- function(factor) {
-    program <- sprintf("func.func @main() -> tensor<f32> {
-      %%x = stablehlo.custom_call @foreign_seed() {api_version = 4 : i32} : () -> tensor<f32>
-      %%k = stablehlo.constant dense<%s> : tensor<f32>
-      %%kx = stablehlo.multiply %%k, %%x : tensor<f32>
-      %%m = stablehlo.broadcast_in_dim %%kx, dims = [] : (tensor<f32>) -> tensor<256x256xf32>
-      %%p = stablehlo.dot_general %%m, %%m, contracting_dims = [1] x [0]
-        : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
-      %%s = stablehlo.slice %%p [0:1, 0:1] : (tensor<256x256xf32>) -> tensor<1x1xf32>
-      %%v = stablehlo.reshape %%s : (tensor<1x1xf32>) -> tensor<f32>
-      %%y = stablehlo.custom_call @foreign_double(%%v) {api_version = 4 : i32} : (tensor<f32>) -> tensor<f32>
-      return %%y : tensor<f32>
-    }", factor)
-    .Call(getNativeSymbolInfo("foreign_run", library), plugin, program)
-  }
-  expect_identical(run("2.0"), 512)
+  expect_identical(foreign_run(library, "2.0"), 512)
   expect_identical(calls, 2)
-  expect_match(run("8.0"), "foreign_double: the R function failed .*: too much")
-  expect_identical(run("2.0"), 512)
+  expect_match(foreign_run(library, "8.0"), "foreign_double: the R function failed .*: too much")
+  expect_identical(foreign_run(library, "2.0"), 512)
+  calls <- 0
+  expect_null(foreign_run(library, "2.0", waits = FALSE))
+  # An idle prompt, as far as R's event loop is concerned
+  for (i in 1:100) if (calls < 2) Sys.sleep(0.1)
+  expect_identical(calls, 2)
 })
 
 test_that("where memory is short, what has a side effect is not done twice", {
@@ -416,19 +423,27 @@ test_that("Ctrl-C interrupts the function, and the program fails", {
       calls <<- calls + 1
       if (calls == 5) send()
       x + 1
-    }, 'x: f64[n] -> y: f64[n]')
-    many <- xla_jit(function(x, n) hlo_while(function(s, n) s < n, function(s, n) list(count(s), n), list(x, n)))
-    many(0, 3)[[1]]
-    interrupted(many(0, 1e12))
-    before <- calls
-    before > 3
-    Sys.sleep(0.5)
-    as_array(pjrt_buffer(1))
-    calls == before
+    }, 'x: f64[n, n] -> y: f64[n, n]')
+    many <- function(step) {
+      xla_jit(function(x, n) hlo_while(function(s, n) s[1, 1] < n, function(s, n) list(step(s), n), list(x, n)))
+    }
+    endless <- function(program, x) {
+      calls <<- 4
+      interrupted(program(x, 1e12))
+      before <- calls
+      Sys.sleep(0.5)
+      as_array(pjrt_buffer(1))
+      c(before > 4, calls == before)
+    }
+    one <- many(count)
+    one(matrix(0), 3)[[1]]
+    endless(one, matrix(0))
+    # XLA goes on in its own threads behind work for several of them, and calls the functions there.
+    endless(many(function(s) count(s %*% s) * 0 + count(s)), pjrt_buffer(diag(300), 'f64'))
   ")
   expect_identical(run$output, c(
-    rep(c("interrupted", "quick: TRUE "), 2), "[1] 2", "[1] 3", "interrupted", "quick: TRUE ", "[1] TRUE", "[1] 1",
-    "[1] TRUE"
+    rep(c("interrupted", "quick: TRUE "), 2), "[1] 2", "     [,1]", "[1,]    3",
+    rep(c("interrupted", "quick: TRUE ", "[1] TRUE TRUE"), 2)
   ))
 })
 
@@ -453,25 +468,36 @@ left <- "
   withRestarts(program(pjrt_buffer(diag(500), 'f64')), away = function() cat('away\\n'))
 "
 
-test_that("R serves at an idle moment what nobody waits for", {
+test_that("once R has left a program, its functions are called no more", {
+  skip_without_plugin()
   skip_unless_all()
-  skip_unless_included("work beside the thread that launches")
-  skip_on_os("windows")
-  idle <- run_r(c(left, "for (i in 1:100) if (calls < 2) Sys.sleep(0.1)", "cat('end\\n')"))
-  expect_identical(unique(idle$output), c("away", "called", "end"))
+  run <- run_r(c(left, "Sys.sleep(1)", "calls", "program <- xla_jit(function(x) f(x))", "program(diag(1))"))
+  expect_identical(run$output, c("away", "[1] 1", "called", "     [,1]", "[1,]    1"))
 })
 
 test_that("R ends, and the package is unloaded, while a program waits to call it", {
-  skip_without_plugin()
+  skip_unless_included("waits for other hosts")
   skip_unless_all()
-  end <- run_r(c(left, "quit(status = 3)"), timeout = 60)
-  expect_identical(end, list(output = "away", status = 3L))
-  unload <- run_r(c(left, "
-    rm(f, program)
+  skip_on_os("windows")
+  path <- shared_library(readLines(test_path("foreign-host.c")), "foreign")
+  waiting <- c("
+    client <- pjrt_client('cpu')
+    seed <- ffi_callback(function() 0.5, '-> y: f32[]', name = 'foreign_seed')
+    double <- ffi_callback(function(x) cat('called\n'), 'x: f32[] -> y: f32[]', name = 'foreign_double')
+    ", sprintf("library <- dyn.load('%s')", path), "foreign_run <-", deparse(foreign_run), "
+    foreign_run(library, '2.0', waits = FALSE)
+    start <- proc.time()[[3]]
+    while (proc.time()[[3]] < start + 1) NULL
+    cat('waiting\n')
+  ")
+  end <- run_r(c(waiting, "quit(status = 3)"), timeout = 60)
+  expect_identical(end, list(output = c("NULL", "waiting"), status = 3L))
+  unload <- run_r(c(waiting, "
+    rm(seed, double)
     unloadNamespace('xlaffi')
-    cat('unloaded\\n')
+    cat('unloaded\n')
   "), timeout = 60)
-  expect_identical(unload, list(output = c("away", "unloaded"), status = 0L))
+  expect_identical(unload, list(output = c("NULL", "waiting", "unloaded"), status = 0L))
 })
 
 test_that("a forked child refuses", {

@@ -14,7 +14,7 @@ foreign_host <- function(envir = parent.frame()) {
     "foreign <- function(target, handler) {",
     "  native('foreign_register', host, plugin, target, native(paste0(handler, '_pointer'), handlers))",
     "}",
-    "on_foreign <- function(program) native('foreign_run', host, plugin, program)",
+    "on_foreign <- function(program) native('foreign_run', host, plugin, program, TRUE)",
     "elsewhere <- function() native('times_elsewhere', handlers)",
     "check <- function(name, ...) cat(name, if (isTRUE(all.equal(...))) 'ok' else 'WRONG', '\\n')"
   )

@@ -45,3 +45,15 @@ test_that("errors of R's show the code as it was written", {
   expect_identical(calls(function(x) rowSums(1:3)), "rowSums(1:3)")
   expect_identical(calls(function(x) x + not_there), "f(x)")
 })
+
+test_that("where {rlang} cannot show the calls, the error is shown without them", {
+  skip_without_plugin()
+  # Without the place of its source, as code is that was put together
+  step <- call("function", as.pairlist(alist(r = )), quote(r - q))
+  f <- eval(bquote(function(q) uniroot(.(step), c(0, 1))$root))
+  refused <- error_of(xla_jit(f)(pjrt_buffer(0.5, "f32")))
+  expect_s3_class(refused, "xlaffi_error_invalid_argument")
+  expect_match(conditionMessage(refused), "`e2` must have dtype f64 as `e1` has, not f32", fixed = TRUE)
+  outside <- error_of(eval(bquote(identity(pjrt_buffer(.(step))))))
+  expect_s3_class(outside, "xlaffi_error_invalid_argument")
+})

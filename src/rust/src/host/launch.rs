@@ -14,6 +14,7 @@ use crate::r::argument::{counts, elements, integer};
 use crate::r::failure::{Failure, Outcome};
 use crate::r::memory::retried;
 use crate::r::object::{borrowed, inherits, is_null};
+use crate::runtime::abandon::Id;
 
 /// A run that has been started.
 pub enum Started {
@@ -56,11 +57,21 @@ fn start_within(
 ) -> Outcome<Started> {
     let (executable, pace) = (object.executable.clone(), object.pace.clone());
     let waits = stays || object.called.may_need_r();
+    // XLA's CPU client calls handlers on any thread: one that needs R tells by the id whether R still waits for its run.
+    let named = waits
+        && options.launch_id == 0
+        && &*object.platform == "cpu"
+        && !executable.is_over_several();
     let execute = move || {
         let buffers = parts
             .iter()
             .map(|part| part.iter().map(|buffer| &**buffer).collect());
         let buffers: Vec<Vec<&Buffer>> = buffers.collect();
+        let id = named.then(Id::new).flatten();
+        let options = ExecuteOptions {
+            launch_id: id.as_ref().map_or(options.launch_id, Id::number),
+            ..options.clone()
+        };
         let outputs = pace.timed(|| executable.execute_on(&buffers, &options))?;
         if waits {
             outputs.iter().flatten().try_for_each(Buffer::wait)?;

@@ -1,8 +1,9 @@
 //! Runs that R may give up.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::serve::in_use;
 
@@ -22,9 +23,44 @@ pub fn of_run<T>(abandoned: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// What tells that R has given up the work that this thread does.
-pub fn abandoned() -> Option<Arc<AtomicBool>> {
-    OF_RUN.with_borrow(Clone::clone)
+/// What tells that R has given up the work that this thread does, or else the run with that id: XLA may call handlers
+/// on any thread.
+pub fn abandoned(run_id: impl FnOnce() -> Option<i64>) -> Option<Arc<AtomicBool>> {
+    let of_thread = OF_RUN.with_borrow(Clone::clone);
+    of_thread.or_else(|| known().get(&run_id()?).cloned())
+}
+
+/// Runs that XLA knows by an id that they were given.
+static KNOWN: Mutex<BTreeMap<i64, Arc<AtomicBool>>> = Mutex::new(BTreeMap::new());
+
+fn known() -> MutexGuard<'static, BTreeMap<i64, Arc<AtomicBool>>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An id for the run that this thread does the work of, while this lives. It is negative, as those are not that XLA gives
+/// itself, and those of runs over several devices.
+pub struct Id(i32);
+
+impl Id {
+    /// None where R cannot give up what this thread does.
+    pub fn new() -> Option<Self> {
+        static LAST: AtomicI32 = AtomicI32::new(0);
+        let flag = OF_RUN.with_borrow(Clone::clone)?;
+        let id = LAST.fetch_sub(1, Ordering::Relaxed).wrapping_sub(1) | i32::MIN;
+        known().insert(id.into(), flag);
+        Some(Id(id))
+    }
+
+    /// As XLA takes it.
+    pub fn number(&self) -> i32 {
+        self.0
+    }
+}
+
+impl Drop for Id {
+    fn drop(&mut self) {
+        known().remove(&self.0.into());
+    }
 }
 
 /// Gives a run up when it is dropped.

@@ -11,8 +11,8 @@ use crate::runtime::contained::contained;
 /// How long a handler waits for an R that does something else, as those of `ffi_callback()` do by default.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs `work` on R's thread, where R's jumps end, and waits for it; why it did not come to its end.
-pub fn on_r(work: &mut (dyn FnMut() + Send)) -> Result<(), String> {
+/// Runs `work` of that run on R's thread, where R's jumps end, and waits for it; why it did not come to its end.
+pub fn on_r(run_id: Option<i64>, work: &mut (dyn FnMut() + Send)) -> Result<(), String> {
     const LEFT: &str = "was left by an error of R\u{2019}s, or interrupted";
     if main_thread::is_here() {
         return match run(work) {
@@ -28,7 +28,7 @@ pub fn on_r(work: &mut (dyn FnMut() + Send)) -> Result<(), String> {
         std::mem::transmute::<*mut (dyn FnMut() + Send), *mut (dyn FnMut() + Send + 'static)>(work)
     });
     let patience = Patience {
-        cancelled: abandoned(),
+        cancelled: abandoned(|| run_id),
         limit: Some(LIMIT),
     };
     let asked = move || {

@@ -1,7 +1,7 @@
 //! Those that ask.
 
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,10 @@ pub fn ask<T: Send + 'static>(
         changed: Condvar::new(),
     });
     let theirs = slot.clone();
+    let cancelled = patience.cancelled.clone();
     let run = move |verdict: Result<(), Refusal>| {
+        // The asker may not have woken yet to withdraw it.
+        let verdict = verdict.and_then(|()| refuse_cancelled(cancelled.as_deref()));
         let done = verdict.map(|()| catch_unwind(AssertUnwindSafe(work)));
         let (answer, unwound) = match done {
             Err(refusal) => (Err(refusal), None),
@@ -113,10 +116,16 @@ fn wait_for<T>(slot: &Slot<T>, number: u64, patience: &Patience) -> Result<T, Re
     }
 }
 
+fn refuse_cancelled(cancelled: Option<&AtomicBool>) -> Result<(), Refusal> {
+    match cancelled {
+        Some(cancelled) if cancelled.load(Ordering::Acquire) => Err(Refusal::Cancelled),
+        _ => Ok(()),
+    }
+}
+
 fn impatient(patience: &Patience, asked: Instant) -> Option<Refusal> {
-    let cancelled = patience.cancelled.as_ref();
-    if cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Acquire)) {
-        return Some(Refusal::Cancelled);
+    if let Err(refusal) = refuse_cancelled(patience.cancelled.as_deref()) {
+        return Some(refusal);
     }
     let limit = patience.limit?;
     let seen = queue().seen?;

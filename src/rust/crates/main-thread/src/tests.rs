@@ -104,6 +104,25 @@ fn nobody_attends() {
     assert!(!has_work());
 }
 
+/// What was given up is not done, even where its asker does not know yet.
+fn given_up() {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let patience = Patience {
+        cancelled: Some(cancelled.clone()),
+        limit: None,
+    };
+    let asker = thread::spawn(move || ask(|| panic!("done"), &patience));
+    while !has_work() {
+        thread::yield_now();
+    }
+    cancelled.store(true, Ordering::Release);
+    assert!(serve());
+    assert_eq!(
+        asker.join().expect("fine"),
+        Err::<(), _>(Refusal::Cancelled)
+    );
+}
+
 /// Nobody comes.
 fn nobody_comes() {
     let limit = Duration::from_millis(1);
@@ -144,6 +163,7 @@ fn errands_are_done_by_the_main_thread_only() {
     nested();
     unwinding();
     nobody_attends();
+    given_up();
     nobody_comes();
     closed_and_open_again();
 }

@@ -93,7 +93,7 @@ fn attended() -> MutexGuard<'static, ()> {
     attend_by(Attendant {
         is_here: || IS_HERE.get(),
         attend,
-        run: |work| {
+        run: |_, work| {
             work();
             Ok(())
         },

@@ -137,6 +137,12 @@ impl<'a> BoundCall<'a> {
         }
     }
 
+    /// The id of the run of a program that the call is part of, where XLA tells it.
+    #[must_use]
+    pub fn run_id(&self) -> Option<i64> {
+        self.plan.context.run_id().ok()
+    }
+
     /// How many operands there are; one that comes several times counts as often, one that is left
     /// out as well.
     #[must_use]

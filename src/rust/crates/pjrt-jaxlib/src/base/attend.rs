@@ -13,8 +13,9 @@ pub struct Attendant {
     /// Calls `turn` until it says that there is nothing to wait for any more, and does the other work
     /// between two turns. A turn waits for that long at most, and ends where the thread is unparked.
     pub attend: fn(turn: &mut dyn FnMut(Duration) -> bool),
-    /// Runs `work` on that thread, whichever calls; why it was not run, or not to its end. It has ended in any case.
-    pub run: fn(work: &mut (dyn FnMut() + Send)) -> Result<(), String>,
+    /// Runs `work` of the run with that id, where one is known, on that thread, whichever calls; why it was not run, or
+    /// not to its end. It has ended in any case.
+    pub run: fn(run_id: Option<i64>, work: &mut (dyn FnMut() + Send)) -> Result<(), String>,
 }
 
 static ATTENDANT: OnceLock<Attendant> = OnceLock::new();
@@ -29,10 +30,13 @@ pub(crate) fn attendant() -> Option<&'static Attendant> {
     ATTENDANT.get().filter(|attendant| (attendant.is_here)())
 }
 
-/// Runs `work` on the attendant's thread; here where there is none.
-pub(crate) fn on_its_thread(work: &mut (dyn FnMut() + Send)) -> Result<(), String> {
+/// Runs `work` of that run on the attendant's thread; here where there is none.
+pub(crate) fn on_its_thread(
+    run_id: Option<i64>,
+    work: &mut (dyn FnMut() + Send),
+) -> Result<(), String> {
     match ATTENDANT.get() {
-        Some(attendant) => (attendant.run)(work),
+        Some(attendant) => (attendant.run)(run_id, work),
         None => {
             work();
             Ok(())

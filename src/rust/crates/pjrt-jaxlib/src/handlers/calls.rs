@@ -146,9 +146,10 @@ unsafe fn call_served(
     struct Sent(*mut XLA_FFI_CallFrame, *mut XLA_FFI_Error);
     // SAFETY: this thread waits for the other one, which alone has the frame meanwhile.
     unsafe impl Send for Sent {}
+    let run_id = guard::run_id(frame);
     let mut sent = Sent(frame, std::ptr::null_mut());
     let all = &mut sent;
-    let done = on_its_thread(&mut || {
+    let done = on_its_thread(run_id, &mut || {
         // The whole of it, which may be sent
         let Sent(frame, error) = &mut *all;
         // SAFETY: by this function's contract; the frame lives until this function returns.

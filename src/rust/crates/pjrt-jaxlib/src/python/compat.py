@@ -229,14 +229,22 @@ def run_over(execute, sharding, parameters, arguments, launch_id):
     """Runs a program over several devices; for each argument there is a list of arrays, one a device. The
     token tells when all devices are through."""
     arrays = [array_type(aval, sharding, shards, True, True) for aval, shards in zip(parameters, arguments)]
-    named = {} if launch_id is None else {"launch_id": launch_id}
-    results = execute(arrays, with_tokens=True, **named)
+    results = execute(arrays, with_tokens=True, **_named(launch_id))
     return results, results.consume_token()
 
 
-def run_for_token(execute, arguments):
+def run_as(execute, arguments, launch_id):
+    """Runs a program under an id, where jaxlib takes one."""
+    return execute(arguments, **_named(launch_id))
+
+
+def run_for_token(execute, arguments, launch_id):
     """Runs a program without results; the token tells when it is through."""
-    return execute(arguments, with_tokens=True).consume_token().get_token(0)
+    return execute(arguments, with_tokens=True, **_named(launch_id)).consume_token().get_token(0)
+
+
+def _named(launch_id):
+    return {"launch_id": launch_id} if launch_id and takes_launch_ids else {}
 
 
 def copy(array, devices, sharding):

@@ -61,7 +61,7 @@ jaxlib! {
     attributes {
         from_dlpack, to_dlpack, collect_garbage, make_client, client_facts, devices, device_facts, memory_facts,
         placement, from_hlo, compile_program, module_proto, fingerprint, serialize, deserialize, handler,
-        executor, run_for_token, addressable_ids, over_devices, run_over, takes_launch_ids, copy, register,
+        executor, run_as, run_for_token, addressable_ids, over_devices, run_over, takes_launch_ids, copy, register,
         register_beside, register_own, adopted, stablehlo_versions,
     }
     names {

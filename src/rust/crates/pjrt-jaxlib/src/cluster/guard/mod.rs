@@ -25,6 +25,11 @@ use xla_ffi::sys::{XLA_FFI_CallFrame, XLA_FFI_Error, XLA_FFI_Handler};
 
 pub(crate) const GUARDED: &str = "xlaffi.guarded";
 
+/// The id of the run that a call is part of, where XLA tells it.
+pub(crate) fn run_id(frame: &XLA_FFI_CallFrame) -> Option<i64> {
+    number!(frame, XLA_FFI_RunId_Get, XLA_FFI_RunId_Get_Args { run_id })
+}
+
 /// Calls a handler; where the run is one over several devices, its error is the run's, and XLA's none.
 ///
 /// # Safety
@@ -33,8 +38,7 @@ pub(crate) unsafe fn call(
     handler: XLA_FFI_Handler,
     frame: &mut XLA_FFI_CallFrame,
 ) -> *mut XLA_FFI_Error {
-    let id = || number!(frame, XLA_FFI_RunId_Get, XLA_FFI_RunId_Get_Args { run_id });
-    let Some(run) = runs::find(id) else {
+    let Some(run) = runs::find(|| run_id(frame)) else {
         // SAFETY: by this function's contract, here and below.
         return unsafe { handler(frame) };
     };

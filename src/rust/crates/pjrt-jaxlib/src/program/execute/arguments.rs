@@ -201,27 +201,46 @@ pub(super) fn sources<'a>(
     }
 }
 
+/// Whether the options are there, as far as all of these fields.
+///
+/// # Safety
+/// `options` is NULL or valid as the API says.
+unsafe fn have<const N: usize>(options: *const PJRT_ExecuteOptions, names: [&str; N]) -> bool {
+    use pjrt_api::CStruct;
+    // SAFETY: by this function's contract; the first field is the struct's size.
+    let Some(size) = (unsafe { options.cast::<usize>().as_ref() }) else {
+        return false;
+    };
+    let mut fields = PJRT_ExecuteOptions::FIELDS.iter();
+    fields.all(|f| !names.contains(&f.name) || f.offset + f.size <= *size)
+}
+
+/// The id that the caller gives the run; 0 for none.
+///
+/// # Safety
+/// `options` is NULL or valid as the API says.
+pub(super) unsafe fn launch_id(options: *const PJRT_ExecuteOptions) -> i32 {
+    // SAFETY: by this function's contract.
+    unsafe {
+        match have(options, ["launch_id"]) {
+            true => std::ptr::addr_of!((*options).launch_id).read(),
+            false => 0,
+        }
+    }
+}
+
 /// Which arguments the caller wants to keep.
 ///
 /// # Safety
 /// `options` is NULL or valid as the API says.
 unsafe fn listed_as_kept<'a>(options: *const PJRT_ExecuteOptions) -> Result<&'a [i64]> {
-    use pjrt_api::CStruct;
-    // SAFETY: by this function's contract; the first field is the struct's size.
+    const NAMES: [&str; 2] = [
+        "non_donatable_input_indices",
+        "num_non_donatable_input_indices",
+    ];
+    // SAFETY: by this function's contract.
     unsafe {
-        let Some(size) = options.cast::<usize>().as_ref() else {
-            return Ok(&[]);
-        };
-        let [list, count] = [
-            "non_donatable_input_indices",
-            "num_non_donatable_input_indices",
-        ]
-        .map(|name| PJRT_ExecuteOptions::FIELDS.iter().find(|f| f.name == name));
-        if [list, count]
-            .iter()
-            .flatten()
-            .any(|f| f.offset + f.size > *size)
-        {
+        if !have(options, NAMES) {
             return Ok(&[]);
         }
         slice(

@@ -12,7 +12,9 @@ use crate::program::executable::{loaded, Executable, Loaded, Runner};
 use crate::python::gil::Gil;
 use crate::python::object::Object;
 use crate::run::state::Run;
-use arguments::{buffers, check, fill, forget_donated, kept, kept_arrays, sources, Argument, Held};
+use arguments::{
+    buffers, check, fill, forget_donated, kept, kept_arrays, launch_id, sources, Argument, Held,
+};
 use pjrt_api::PJRT_LoadedExecutable_Execute_Args as Args;
 use results::{in_token, put, take_over};
 
@@ -24,11 +26,16 @@ fn run(
     list: &Object,
     arguments: &Vec<Argument<'_>>,
     kept: &[i64],
+    launch_id: i32,
 ) -> Result<Vec<Object>> {
     let jax = executable.client.jax;
     let kept = kept_arrays(executable, std::iter::once(arguments), kept);
     let held = Held::new(gil, jax, &kept)?;
-    let results = gil.call(&runner.execute, [list]).and_then(|results| {
+    let launched = match launch_id {
+        0 => gil.call(&runner.execute, [list]),
+        id => gil.call(&jax.run_as, [&runner.execute, list, &gil.int(id.into())?]),
+    };
+    let results = launched.and_then(|results| {
         let arrays = gil.method1(&results, &jax.consume_with_handlers, &runner.handlers);
         results.release(gil);
         arrays
@@ -95,16 +102,27 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
     let after = (!sources.is_empty()).then(|| Run::reading(sources));
     // SAFETY: as above.
     let kept = unsafe { kept(args.options, args.num_args)? };
+    // SAFETY: as above.
+    let launch_id = unsafe { launch_id(args.options) };
     let wants_event = !args.device_complete_events.is_null();
     let gil = executable.client.jax.gil()?;
     let mut frame = runner.frames.take(&gil, arguments.len())?;
     fill(&gil, &mut frame, executable, device, &arguments)?;
     let event = if executable.results.is_empty() && wants_event {
         let jax = executable.client.jax;
-        let token = gil.call(&jax.run_for_token, [&runner.execute, &frame.list])?;
+        let id = gil.int(launch_id.into())?;
+        let token = gil.call(&jax.run_for_token, [&runner.execute, &frame.list, &id])?;
         Some(Event::Signal(in_token(jax, token, after)?))
     } else {
-        let arrays = run(&gil, executable, &runner, &frame.list, &arguments, kept)?;
+        let arrays = run(
+            &gil,
+            executable,
+            &runner,
+            &frame.list,
+            &arguments,
+            kept,
+            launch_id,
+        )?;
         let output = outputs[0];
         if arrays.len() != executable.results.len() || (output.is_null() && !arrays.is_empty()) {
             return Err(Error::internal(format!(
