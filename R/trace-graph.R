@@ -48,16 +48,22 @@ set_of_results <- function(table, node, all) utils::sethash(table, node, all)
 # These nodes and those that they are computed from, in the order of computation; none with a number
 # below `first` is looked at. `edges` gives the values that a node is computed from.
 nodes_behind <- function(nodes, edges, first = 0) {
-  seen <- new_table()
   found <- list()
+  # Those behind a node have smaller numbers, so that what was seen is a vector by the distance from the largest.
+  last <- max(node_ids(nodes), first)
+  seen <- logical(min(last - first + 1, 256))
   waiting <- nodes
   while (length(waiting)) {
     fresh <- list()
     for (node in waiting) {
-      if (node$id >= first && is.null(utils::gethash(seen, node))) {
-        utils::sethash(seen, node, TRUE)
-        found[[length(found) + 1L]] <- node
-        for (value in edges(node)) fresh[[length(fresh) + 1L]] <- attr(value, "node")
+      if (node$id >= first) {
+        at <- last - node$id + 1
+        if (at > length(seen)) seen <- c(seen, logical(at))
+        if (!seen[[at]]) {
+          seen[[at]] <- TRUE
+          found[[length(found) + 1L]] <- node
+          for (value in edges(node)) fresh[[length(fresh) + 1L]] <- attr(value, "node")
+        }
       }
     }
     waiting <- fresh

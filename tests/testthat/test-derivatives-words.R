@@ -46,6 +46,7 @@ test_that("words of arrays have first and second derivatives", {
 
 test_that("gamma numbers have the derivatives of the quantiles that they are", {
   skip_without_plugin()
+  skip_unless_all()
   words <- if (all_run()) implicit_words else implicit_words["hlo_rgamma"]
   cases <- unname(Map(whole_case, names(words), words))
   plans <- lapply(cases, derivative_plan)

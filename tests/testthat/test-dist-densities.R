@@ -139,6 +139,7 @@ test_that("numbers outside of the support have no probability, parameters that a
 
 test_that("at an end of a parameter the slope is that from inside", {
   skip_without_plugin()
+  skip_unless_all()
   beta_binomial <- function(x, mu) choose(5, x) * beta(x + 2 * mu, 7 - x - 2 * mu) / beta(2 * mu, 2 - 2 * mu)
   inflated <- function(x, p) (x == 0) * p + (1 - p) * exp(-1)
   xs <- c(0, 1, 4, 5)

@@ -60,6 +60,7 @@ test_that("normal densities of vectors and of rows are those of R's formulas, in
 
 test_that("derivatives by a covariance are those by its factor, to the third order, alone and in batches", {
   skip_without_plugin()
+  skip_unless_all()
   lags <- abs(outer(1:4, 1:4, "-"))
   density <- function(by_sigma, rows) {
     function(p) {

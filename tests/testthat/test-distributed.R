@@ -56,6 +56,7 @@ test_that("processes compute together, and say who is there", {
 })
 
 test_that("a process that is killed ends the others' calls with an error", {
+  skip_unless_all()
   skip_without_processes()
   runs <- processes(4, '
     d <- join_mesh(i, n, port)
@@ -106,6 +107,7 @@ test_that("where a program fails in one process it fails in all", {
 })
 
 test_that("a process that is behind is told, and gets no numbers", {
+  skip_unless_all()
   skip_without_processes()
   runs <- processes(2, '
     d <- join_mesh(i, n, port)
@@ -130,6 +132,7 @@ test_that("a process that is behind is told, and gets no numbers", {
 })
 
 test_that("arrays of different sizes are not gathered", {
+  skip_unless_all()
   skip_without_processes()
   runs <- processes(2, '
     d <- join_mesh(i, n, port)

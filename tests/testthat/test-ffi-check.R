@@ -76,6 +76,7 @@ test_that("results that nobody counts on are checked alone", {
 
 test_that("wrong batches are found, and wrong transposes", {
   skip_without_plugin()
+  skip_unless_all()
   turned <- ffi_op(function(x) x * 2, name = "turned", vmap = function(arguments, axes, size) hlo_t(arguments$x) * 2)
   expect_identical(failing(turned, c(1, 2, 3)), "vmap by all")
   product <- function(transpose) {

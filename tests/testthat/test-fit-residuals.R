@@ -2,6 +2,7 @@
 
 test_that("densities may be narrow beside the spread of data, have tails and modes that are far apart", {
   skip_without_plugin()
+  skip_unless_all()
   x <- 1:8
   y <- 1e4 * x + c(0.3, -0.4, 0.1, 0.9, -0.7, 0.2, 30, -45)
   line <- xla_objective(function(p, y, x, keep) -sum(keep * dnorm(y, p$a + p$b * x, 0.5, log = TRUE)),
@@ -47,6 +48,7 @@ test_that("densities may have poles at the ends of their support", {
 
 test_that("counts may have modes that are far apart, and constants may be left out", {
   skip_without_plugin()
+  skip_unless_all()
   y <- c(0, 61, 55, 0, 70, 48, 0, 64)
   inflated <- function(p, y, keep) {
     -sum(keep * (hlo_dzeroinflated(y, plogis(p$zero), dpois(y, exp(p$mean), log = TRUE), log = TRUE) + 3))

@@ -300,6 +300,7 @@ test_that("errors say what an index must be", {
 
 test_that("batches at positions of their own have derivatives in reverse mode", {
   skip_without_plugin()
+  skip_unless_all()
   f <- function(x, i) {
     x[i] <- x[i]^2
     sum(sin(x[i]) * x[c(1, 3)]) + x[[i]]^3

@@ -245,6 +245,7 @@ test_that("elements of each dtype keep their places in long programs", {
 
 test_that("a long loop over scalars gives what R gives", {
   skip_without_plugin()
+  skip_unless_all()
   # By the digits of pi: turns that take what came as many turns before would be a loop of the program.
   digits <- utf8ToInt("3141592653589793238462643383279502884197") - utf8ToInt("0")
   loss <- function(p, y) {

@@ -8,6 +8,7 @@ product <- function(n) {
 
 test_that("no more programs are under way than the limit says, on several devices too", {
   skip_without_plugin()
+  skip_unless_all()
   run <- run_r(sprintf("
     invisible(pjrt_client('cpu', cpu_device_count = 2L))
     program <- pjrt_program('%s')

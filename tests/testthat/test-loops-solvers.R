@@ -39,6 +39,7 @@ test_that("turns that call a solver are one loop with one solver, with R's value
 
 test_that("roots and minima in turns, also of turns before, have R's values and differences' slopes", {
   skip_without_plugin()
+  skip_unless_all()
   functions <- list(
     roots = function(p) {
       s <- 0

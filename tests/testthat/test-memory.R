@@ -32,6 +32,7 @@ test_that("buffers that nobody needs do not pile up", {
 
 test_that("where memory is short R collects, and tries once more", {
   skip_without_plugin()
+  skip_unless_all()
   skip_on_os(c("mac", "windows"))
   skip_if_not(nzchar(Sys.which("prlimit")), "there is no program prlimit")
   # Each arena of glibc's, of which threads have their own, takes 64 MB of the room.

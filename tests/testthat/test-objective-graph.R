@@ -53,6 +53,7 @@ test_that("a function is called once, and its programs are those of each call", 
 
 test_that("so is one with random effects, with fixed parameters and with constraints", {
   skip_without_plugin()
+  skip_unless_all()
   y <- c(3, 0, 2, 5, 1, 1)
   f <- function(p, y) -sum(dpois(y, exp(p$mu + p$u), log = TRUE)) - sum(dnorm(p$u, 0, p$sd, log = TRUE)) + p$none^2
   counted <- counted_calls(f)

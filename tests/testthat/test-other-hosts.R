@@ -165,6 +165,7 @@ test_that("on a plugin of others, what is no text is refused where it calls a na
 })
 
 test_that("handlers of others run on R's thread", {
+  skip_unless_all()
   skip_unless_included("waits for other hosts")
   skip_on_os("windows")
   host <- foreign_host()

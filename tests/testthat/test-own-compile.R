@@ -185,6 +185,7 @@ is_running <- function(id) {
 }
 
 test_that("long work is told, and an interrupt ends the compiler", {
+  skip_unless_all()
   skip_on_os("windows")
   script <- withr::local_tempfile(lines = c("#!/bin/sh", "sleep 1.3", "echo done"))
   count <- 0

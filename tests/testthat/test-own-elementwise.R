@@ -171,6 +171,7 @@ test_that("what ifelse() does not choose has no derivatives, and names are the e
 
 test_that("values and slopes are of the same types", {
   skip_without_plugin()
+  skip_unless_all()
   skip_without_compiler("c")
   # Each is linear in x: at 1 its value is its slope.
   signature <- "x: f64, k: i32, a: i8, b: ui8, c: ui8, u: ui32; s: ui32, t: ui32, w: i64 -> "

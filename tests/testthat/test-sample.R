@@ -84,6 +84,7 @@ test_that("means and deviations are those of the distribution, and energies thos
 
 test_that("the same seed gives the same draws, in however many pieces and however many chains", {
   skip_without_plugin()
+  skip_unless_all()
   whole <- whole_draws()
   same_draws(sampled(cores = 1), whole)
   local({

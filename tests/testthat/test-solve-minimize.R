@@ -48,6 +48,7 @@ test_that("minima are where they are, by every method, with their derivatives to
 
 test_that("many fits at once are those of glm() and nls(), each with its own end", {
   skip_without_plugin()
+  skip_unless_all()
   set.seed(3)
   n <- 30
   x <- cbind(1, rnorm(n))

@@ -43,6 +43,7 @@ test_that("summaries of doubles, integers and logicals, with NaN and without", {
 
 test_that("summaries of arrays of 4096 elements and more, of which XLA takes care in other ways", {
   skip_without_plugin()
+  skip_unless_all()
   set.seed(4)
   x <- replace(rnorm(4200), c(9, 800, 4100), c(NaN, Inf, -Inf))
   expect_words(
