@@ -48,7 +48,10 @@ if (nzchar(library_file)) {
   if (!digest %in% times$digest) {
     time <- max(floor(as.numeric(file.mtime(library_file))), times$time + 1)
     times <- rbind(times, data.frame(digest = digest, time = time))
-    utils::write.csv(times, times_file, row.names = FALSE)
+    # Another folder's tests may read it at the same time.
+    part <- tempfile("libraries", kept)
+    utils::write.csv(times, part, row.names = FALSE)
+    file.rename(part, times_file)
   }
   time <- times$time[[match(digest, times$digest)]]
   Sys.setFileTime(library_file, as.POSIXct(time, origin = "1970-01-01"))

@@ -48,21 +48,20 @@ pub fn start_beside(object: &ExecutableObject, parts: Vec<Vec<Arc<Buffer>>>) -> 
     start_within(object, parts, options, Duration::ZERO, true)
 }
 
-fn start_within(
+/// What executes it; the results are there when it returns, if it `waits`.
+fn execution(
     object: &ExecutableObject,
     parts: Vec<Vec<Arc<Buffer>>>,
     options: ExecuteOptions,
-    limit: Duration,
-    stays: bool,
-) -> Outcome<Started> {
+    waits: bool,
+) -> impl Fn() -> pjrt::Result<Vec<Vec<Buffer>>> + Send + Sync {
     let (executable, pace) = (object.executable.clone(), object.pace.clone());
-    let waits = stays || object.called.may_need_r();
     // XLA's CPU client calls handlers on any thread: one that needs R tells by the id whether R still waits for its run.
     let named = waits
         && options.launch_id == 0
         && &*object.platform == "cpu"
         && !executable.is_over_several();
-    let execute = move || {
+    move || {
         let buffers = parts
             .iter()
             .map(|part| part.iter().map(|buffer| &**buffer).collect());
@@ -76,8 +75,19 @@ fn start_within(
         if waits {
             outputs.iter().flatten().try_for_each(Buffer::wait)?;
         }
-        Ok::<_, pjrt::Error>(outputs)
-    };
+        Ok(outputs)
+    }
+}
+
+fn start_within(
+    object: &ExecutableObject,
+    parts: Vec<Vec<Arc<Buffer>>>,
+    options: ExecuteOptions,
+    limit: Duration,
+    stays: bool,
+) -> Outcome<Started> {
+    let waits = stays || object.called.may_need_r();
+    let execute = execution(object, parts, options, waits);
     if main_thread::depth() >= DEEPEST {
         return Err(Failure::new(
             "FAILED_PRECONDITION",

@@ -215,11 +215,17 @@ unsafe fn have<const N: usize>(options: *const PJRT_ExecuteOptions, names: [&str
     fields.all(|f| !names.contains(&f.name) || f.offset + f.size <= *size)
 }
 
-/// The id that the caller gives the run; 0 for none.
-///
+/// What the caller wants of a run.
+pub(super) struct Wanted<'a> {
+    /// The arguments that are kept.
+    pub kept: &'a [i64],
+    /// The id of the run; 0 for none.
+    pub launch_id: i32,
+}
+
 /// # Safety
 /// `options` is NULL or valid as the API says.
-pub(super) unsafe fn launch_id(options: *const PJRT_ExecuteOptions) -> i32 {
+unsafe fn launch_id(options: *const PJRT_ExecuteOptions) -> i32 {
     // SAFETY: by this function's contract.
     unsafe {
         match have(options, ["launch_id"]) {
@@ -251,20 +257,20 @@ unsafe fn listed_as_kept<'a>(options: *const PJRT_ExecuteOptions) -> Result<&'a 
     }
 }
 
-/// Which of `count` arguments the caller wants to keep.
+/// What the caller wants of a run with `count` arguments.
 ///
 /// # Safety
 /// `options` is NULL or valid as the API says.
-pub(super) unsafe fn kept<'a>(
+pub(super) unsafe fn wanted<'a>(
     options: *const PJRT_ExecuteOptions,
     count: usize,
-) -> Result<&'a [i64]> {
+) -> Result<Wanted<'a>> {
     // SAFETY: by this function's contract.
-    let kept = unsafe { listed_as_kept(options)? };
+    let (kept, launch_id) = unsafe { (listed_as_kept(options)?, launch_id(options)) };
     match kept.iter().find(|i| !(0..count as i64).contains(i)) {
         Some(bad) => Err(Error::invalid(format!(
             "non_donatable_input_indices has {bad}, there are {count} argument(s)"
         ))),
-        None => Ok(kept),
+        None => Ok(Wanted { kept, launch_id }),
     }
 }

@@ -13,7 +13,7 @@ use crate::python::gil::Gil;
 use crate::python::object::Object;
 use crate::run::state::Run;
 use arguments::{
-    buffers, check, fill, forget_donated, kept, kept_arrays, launch_id, sources, Argument, Held,
+    buffers, check, fill, forget_donated, kept_arrays, sources, wanted, Argument, Held, Wanted,
 };
 use pjrt_api::PJRT_LoadedExecutable_Execute_Args as Args;
 use results::{in_token, put, take_over};
@@ -25,13 +25,12 @@ fn run(
     runner: &Runner,
     list: &Object,
     arguments: &Vec<Argument<'_>>,
-    kept: &[i64],
-    launch_id: i32,
+    wanted: &Wanted<'_>,
 ) -> Result<Vec<Object>> {
     let jax = executable.client.jax;
-    let kept = kept_arrays(executable, std::iter::once(arguments), kept);
+    let kept = kept_arrays(executable, std::iter::once(arguments), wanted.kept);
     let held = Held::new(gil, jax, &kept)?;
-    let launched = match launch_id {
+    let launched = match wanted.launch_id {
         0 => gil.call(&runner.execute, [list]),
         id => gil.call(&jax.run_as, [&runner.execute, list, &gil.int(id.into())?]),
     };
@@ -101,28 +100,18 @@ unsafe fn execute(args: &mut Args) -> Result<()> {
     let sources = sources(arguments.iter())?;
     let after = (!sources.is_empty()).then(|| Run::reading(sources));
     // SAFETY: as above.
-    let kept = unsafe { kept(args.options, args.num_args)? };
-    // SAFETY: as above.
-    let launch_id = unsafe { launch_id(args.options) };
+    let wanted = unsafe { wanted(args.options, args.num_args)? };
     let wants_event = !args.device_complete_events.is_null();
     let gil = executable.client.jax.gil()?;
     let mut frame = runner.frames.take(&gil, arguments.len())?;
     fill(&gil, &mut frame, executable, device, &arguments)?;
     let event = if executable.results.is_empty() && wants_event {
         let jax = executable.client.jax;
-        let id = gil.int(launch_id.into())?;
+        let id = gil.int(wanted.launch_id.into())?;
         let token = gil.call(&jax.run_for_token, [&runner.execute, &frame.list, &id])?;
         Some(Event::Signal(in_token(jax, token, after)?))
     } else {
-        let arrays = run(
-            &gil,
-            executable,
-            &runner,
-            &frame.list,
-            &arguments,
-            kept,
-            launch_id,
-        )?;
+        let arrays = run(&gil, executable, &runner, &frame.list, &arguments, &wanted)?;
         let output = outputs[0];
         if arrays.len() != executable.results.len() || (output.is_null() && !arrays.is_empty()) {
             return Err(Error::internal(format!(

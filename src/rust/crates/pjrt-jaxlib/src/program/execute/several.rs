@@ -1,7 +1,7 @@
 //! Running programs over several devices: replicas, partitions, or both.
 
 use super::arguments::{
-    buffers, check, forget_donated, kept, kept_arrays, sources, Argument, Held,
+    buffers, check, forget_donated, kept_arrays, sources, wanted, Argument, Held,
 };
 use super::results::{in_token, put, take_over};
 use crate::array::buffer::Buffer;
@@ -278,7 +278,7 @@ pub(super) unsafe fn execute(
         .map(|(device, buffers)| check(executable, device, buffers))
         .collect::<Result<Vec<_>>>()?;
     // SAFETY: as above.
-    let kept = unsafe { kept(args.options, args.num_args)? };
+    let wanted = unsafe { wanted(args.options, args.num_args)? };
     let mesh = executable.mesh();
     let client = &executable.client;
     // Processes launch in one order, however long one of them waits for arguments. Where there is one process only, nobody
@@ -291,7 +291,7 @@ pub(super) unsafe fn execute(
         executable: Arc::clone(executable),
         runner,
         arguments: arguments.iter().map(arrays).collect(),
-        kept: kept_arrays(executable, arguments.iter(), kept),
+        kept: kept_arrays(executable, arguments.iter(), wanted.kept),
         run: Arc::clone(&run),
     };
     let launched = client
