@@ -63,7 +63,7 @@ rows_of_differing <- function(table, turns) {
   Filter(function(row) {
     nodes <- nodes_of_kinds(table, row)
     length <- sum(row$lengths)
-    length >= times_as_long * length(nodes) && (length >= least_of_large || has_small_nodes(nodes))
+    length >= times_as_long * length(nodes) && (length >= least_of_large || may_be_few(nodes))
   }, unlist(unname(rows), recursive = FALSE))
 }
 

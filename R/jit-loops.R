@@ -12,7 +12,7 @@ least_repeated <- 64L
 least_turns <- 6L
 
 # Short turns, such as the steps of a polynomial, and turns with large arrays are quick where XLA puts their operations
-# together: with these a row has so many nodes at least.
+# together: with these a row has so many nodes at least, unless they call solvers.
 short_turn <- 5L
 least_of_short <- 512L
 least_of_large <- 2048L
@@ -240,7 +240,7 @@ longest_turns <- function(table, periods, apart) {
     if (row$length < max(least_nodes(period, calls), 1.25 * best$length)) {
       next
     }
-    if (row$length >= least_of_large || has_small_nodes(first_turn(table, row))) best <- row
+    if (row$length >= least_of_large || may_be_few(first_turn(table, row))) best <- row
   }
   best
 }
@@ -287,8 +287,12 @@ likely_periods <- function(kinds) {
 
 first_turn <- function(table, row) table$nodes[seq.int(row$from, length.out = row$period)]
 
-# Whether all arrays of a turn are small. One into which elements are put is none that the turn computes.
-has_small_nodes <- function(nodes) {
+# Whether a few turns with these nodes are a loop: they call a solver, or all arrays of a turn are small. One into which
+# elements are put is none that the turn computes.
+may_be_few <- function(nodes) {
+  if (any(vapply(nodes, is_later, NA))) {
+    return(TRUE)
+  }
   nodes <- Filter(function(node) node$op != "dynamic_update_slice", nodes)
   types <- unlist(lapply(nodes, function(node) node$types), recursive = FALSE)
   all(vapply(types, function(type) prod(type@shape), 0) <= most_small)

@@ -177,4 +177,16 @@ test_that("differential equations in turns, one for each subject, are one solver
   slopes <- vapply(1:7, function(i) xla_grad(alone(i))(p), numeric(2))
   found <- xla_grad(function(p) sum((in_turns(p) - 0.5)^2))(p)
   expect_equal(found, c(slopes %*% (2 * (values - 0.5))), tolerance = 1e-9)
+  # What derivatives keep of a solution's steps is large, and all turns are one loop still.
+  moves <- function(t, y, k) c(-k[1] * y[1], k[1] * y[1] - k[2] * y[2])
+  whiles <- function(n) {
+    f <- function(p) {
+      s <- 0
+      for (i in seq_len(n)) s <- s + sum(hlo_ode(c(gains[i], 0), c(0, 1, 4), moves, exp(p))$y[, 2])
+      s
+    }
+    text <- xla_program(xla_grad(f), p)
+    lengths(regmatches(text, gregexpr("stablehlo.while", text, fixed = TRUE)))
+  }
+  expect_identical(whiles(7), whiles(8))
 })
