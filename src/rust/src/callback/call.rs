@@ -24,7 +24,7 @@ impl Callback {
             return here(request);
         }
         let patience = Patience {
-            cancelled: abandoned(|| call.run_id()),
+            cancelled: abandoned(call.run_id()),
             limit: Some(self.patience),
         };
         if worker::is_here() {

@@ -23,11 +23,11 @@ pub fn of_run<T>(abandoned: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// What tells that R has given up the work that this thread does, or else the run with that id: XLA may call handlers
-/// on any thread.
-pub fn abandoned(run_id: impl FnOnce() -> Option<i64>) -> Option<Arc<AtomicBool>> {
-    let of_thread = OF_RUN.with_borrow(Clone::clone);
-    of_thread.or_else(|| known().get(&run_id()?).cloned())
+/// What tells that R has given up the run with that id, where it is known, else the work that this thread does: XLA may
+/// call handlers on any thread.
+pub fn abandoned(run_id: Option<i64>) -> Option<Arc<AtomicBool>> {
+    let of_run = run_id.and_then(|id| known().get(&id).cloned());
+    of_run.or_else(|| OF_RUN.with_borrow(Clone::clone))
 }
 
 /// Runs that XLA knows by an id that they were given.

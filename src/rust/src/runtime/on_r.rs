@@ -28,7 +28,7 @@ pub fn on_r(run_id: Option<i64>, work: &mut (dyn FnMut() + Send)) -> Result<(), 
         std::mem::transmute::<*mut (dyn FnMut() + Send), *mut (dyn FnMut() + Send + 'static)>(work)
     });
     let patience = Patience {
-        cancelled: abandoned(|| run_id),
+        cancelled: abandoned(run_id),
         limit: Some(LIMIT),
     };
     let asked = move || {
