@@ -92,8 +92,8 @@ without_patch <- function(call) {
 
 hooks$shown_call <- function(call) if (is_tracing()) placed(call) else call
 
-# {rlang} 1.0 makes no trace of calls that hold a function's definition without the place of its source, as code that was
-# put together may. That error would take the place of ours: it is shown without a trace then.
+# {rlang} 1.0 makes no trace of calls that hold a function's definition without the place of its source, as code that
+# was put together may. That error would take the place of ours: it is shown without a trace then.
 hooks$shown_trace <- function() {
   bottom <- parent.frame()
   tryCatch(

@@ -49,7 +49,7 @@ test_that("errors of R's show the code as it was written", {
 test_that("where {rlang} cannot show the calls, the error is shown without them", {
   skip_without_plugin()
   # Without the place of its source, as code is that was put together
-  step <- call("function", as.pairlist(alist(r = )), quote(r - q))
+  step <- call("function", formals(function(r) NULL), quote(r - q))
   f <- eval(bquote(function(q) uniroot(.(step), c(0, 1))$root))
   refused <- error_of(xla_jit(f)(pjrt_buffer(0.5, "f32")))
   expect_s3_class(refused, "xlaffi_error_invalid_argument")

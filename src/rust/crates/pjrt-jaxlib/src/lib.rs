@@ -17,7 +17,7 @@ mod program;
 pub mod python;
 mod run;
 
-pub use base::attend::{attend_by, compile_served, Attendant, Others, Served};
+pub use base::attend::{attend_by, compile_served, Attendant, Others, Served, Work};
 pub use base::environment::quietly;
 pub use base::error::{Error, Result};
 pub use base::expendable::expendable;

@@ -4,6 +4,9 @@ use std::cell::RefCell;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+/// What is run for somebody who waits for it.
+pub type Work<'a> = &'a mut (dyn FnMut() + Send);
+
 /// What a host does on a thread that waits for a result, such as calls of functions that run on that
 /// thread alone and that the result needs.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +18,7 @@ pub struct Attendant {
     pub attend: fn(turn: &mut dyn FnMut(Duration) -> bool),
     /// Runs `work` of the run with that id, where one is known, on that thread, whichever calls; why it was not run, or
     /// not to its end. It has ended in any case.
-    pub run: fn(run_id: Option<i64>, work: &mut (dyn FnMut() + Send)) -> Result<(), String>,
+    pub run: fn(run_id: Option<i64>, work: Work<'_>) -> Result<(), String>,
 }
 
 static ATTENDANT: OnceLock<Attendant> = OnceLock::new();
@@ -31,10 +34,7 @@ pub(crate) fn attendant() -> Option<&'static Attendant> {
 }
 
 /// Runs `work` of that run on the attendant's thread; here where there is none.
-pub(crate) fn on_its_thread(
-    run_id: Option<i64>,
-    work: &mut (dyn FnMut() + Send),
-) -> Result<(), String> {
+pub(crate) fn on_its_thread(run_id: Option<i64>, work: Work<'_>) -> Result<(), String> {
     match ATTENDANT.get() {
         Some(attendant) => (attendant.run)(run_id, work),
         None => {
