@@ -31,25 +31,12 @@ replay_region <- function(region, params, from, to) {
 }
 
 # The nodes that values are computed by, up to those that are known, and those for effects.
-nodes_between <- function(values, first, effects = list(), known = new_table()) {
-  seen <- new_table()
-  found <- list()
+nodes_between <- function(values, first, effects = list(), known = NULL) {
   wanted <- function(values) {
-    Filter(function(value) value@node$id >= first && is.null(of_value(known, value)), values)
+    if (is.null(known)) values else Filter(function(value) is.null(of_value(known, value)), values)
   }
-  waiting <- c(nodes_of(wanted(values)), effects)
-  while (length(waiting)) {
-    fresh <- list()
-    for (node in waiting) {
-      if (is.null(of_node(seen, node)) && node$op != "parameter") {
-        set_of_node(seen, node, TRUE)
-        found[[length(found) + 1L]] <- node
-        fresh <- c(fresh, nodes_of(wanted(replay_edges(node))))
-      }
-    }
-    waiting <- fresh
-  }
-  in_order(found)
+  nodes <- nodes_behind(c(nodes_of(wanted(values)), effects), function(node) wanted(replay_edges(node)), first)
+  Filter(function(node) node$op != "parameter", nodes)
 }
 
 # All that a node needs to be made again: of an op also what its call gave, and what its rule keeps.
