@@ -16,6 +16,9 @@
 #'   what is kept grows with the number of times and with the square root of `max_steps`.
 #' * In a batch ([xla_vmap()]) each element has steps of its own, also times, events and parameters; elements go from
 #'   one of their times to the next side by side.
+#' * In a loop of R's that solves one equation for each of seven subjects and more, all turns share one solver, which is
+#'   compiled once, if `y` and `times` have the same lengths in each: repeat the last time where a subject has fewer,
+#'   and leave what is solved there out of sums, as by a weight of 0.
 #'
 #' @section Events:
 #' `events` is what it is in deSolve. An output at the time of an event is the state before it; an event at the last
