@@ -97,10 +97,11 @@ hooks$shown_call <- function(call) if (is_tracing()) placed(call) else call
 hooks$shown_trace <- function() {
   bottom <- parent.frame()
   tryCatch(
-    {
-      trace <- if (is_tracing()) users_trace(bottom)
-      if (is.null(trace)) rlang::trace_back(bottom = bottom)
-      trace
+    if (is_tracing()) {
+      users_trace(bottom)
+    } else {
+      rlang::trace_back(bottom = bottom)
+      NULL
     },
     error = function(condition) rlang::trace_back(bottom = globalenv())
   )

@@ -67,6 +67,18 @@ cargo_test() {
   add "$part" "$ok" "$bad" "$skip" "$status"
 }
 
+# r_tests PART: R's tests in the folder of that name.
+r_tests() {
+  Rscript tools/test.R "tests/$1" "$work/$1" "$filter" $all
+}
+
+# add_r PART STATUS: what came of them.
+add_r() {
+  local ok=0 bad=0 skip=0
+  [ ! -s "$work/$1" ] || read -r ok bad skip < "$work/$1"
+  add "tests/$1" "$ok" "$bad" "$skip" "$2"
+}
+
 # What calls nothing of LAPACK: kernels of the package, and ops without matrices.
 not_lapack=(--skip small::ratios::lu_of_every_kind::f --skip small::ratios::qr_of_every_kind::f)
 for module in kepler layers permutation print print_tensor special table; do
@@ -92,15 +104,13 @@ kinds=() repeats=()
 if [ -z "$all" ]; then
   kinds=(--tests)
   # The longest of those that do for a dtype what another one does for the next: of `lanes`, then of `ops`
-  for name in decomposes not_finite not_positive large_factors factors columns_of_q solves singular; do
+  for name in decomposes not_finite not_positive large_factors factors columns_of_q solves singular large special \
+    known_spectra panels sizes tridiagonal_matrices lu cholesky; do
     repeats+=(--skip "$name::f32")
   done
   for name in of_every_kind a_batch_is_its_matrices_one_by_one threads_change_nothing mixed_batches a_large_matrix \
     every_size every_size_and_shape every_size_and_triangle special_matrices singular_values; do
     repeats+=(--skip "$name::f32" --skip "$name::c64")
-  done
-  for name in large special known_spectra panels sizes tridiagonal_matrices lu cholesky; do
-    repeats+=(--skip "$name::f32")
   done
   repeats+=(--skip of_every_kind::c128 --skip there_is_a_kernel_for_each_element_type)
   # Matrices beyond what other tests have, waits of many seconds, what R's tests do, too: calls by XLA; and kernels of the
@@ -137,28 +147,17 @@ fi
 echo "== testthat"
 wait
 cat "$work/install"
-# r_tests FOLDER: R's tests of that folder. The result is in a file of its name.
-r_tests() {
-  Rscript tools/test.R "$1" "$work/$(basename "$1")" "$filter" $all
-}
-# add_r FOLDER STATUS
-add_r() {
-  local result ok=0 bad=0 skip=0
-  result=$work/$(basename "$1")
-  [ ! -s "$result" ] || read -r ok bad skip < "$result"
-  add "$1" "$ok" "$bad" "$skip" "$2"
-}
 if [ "$(cat "$work/installed")" = 0 ]; then
   # Those of the repository wait and read more than they compute: one process does them beside the others.
-  TESTTHAT_CPUS=1 r_tests tests/packaging > "$work/aside" 2>&1 &
+  TESTTHAT_CPUS=1 r_tests packaging > "$work/aside" 2>&1 &
   aside=$!
-  r_tests tests/testthat
-  add_r tests/testthat $?
+  r_tests testthat
+  add_r testthat $?
   wait "$aside"
   status=$?
   echo "== packaging"
   cat "$work/aside"
-  add_r tests/packaging "$status"
+  add_r packaging "$status"
 else
   add "installation" 0 0 0 1
 fi

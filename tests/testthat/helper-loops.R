@@ -6,3 +6,8 @@ turn_by_turn <- function(code) {
   hooks$with_loops <- function(values, first) values
   code
 }
+
+# How many loops a program has
+loops_in <- function(f, ...) {
+  lengths(regmatches(text <- xla_program(f, ...), gregexpr("stablehlo.while", text, fixed = TRUE)))
+}

@@ -483,19 +483,19 @@ test_that("R ends, and the package is unloaded, while a program waits to call it
   waiting <- c("
     client <- pjrt_client('cpu')
     seed <- ffi_callback(function() 0.5, '-> y: f32[]', name = 'foreign_seed')
-    double <- ffi_callback(function(x) cat('called\n'), 'x: f32[] -> y: f32[]', name = 'foreign_double')
+    double <- ffi_callback(function(x) cat('called\\n'), 'x: f32[] -> y: f32[]', name = 'foreign_double')
     ", sprintf("library <- dyn.load('%s')", path), "foreign_run <-", deparse(foreign_run), "
     foreign_run(library, '2.0', waits = FALSE)
     start <- proc.time()[[3]]
     while (proc.time()[[3]] < start + 1) NULL
-    cat('waiting\n')
+    cat('waiting\\n')
   ")
   end <- run_r(c(waiting, "quit(status = 3)"), timeout = 60)
   expect_identical(end, list(output = c("NULL", "waiting"), status = 3L))
   unload <- run_r(c(waiting, "
     rm(seed, double)
     unloadNamespace('xlaffi')
-    cat('unloaded\n')
+    cat('unloaded\\n')
   "), timeout = 60)
   expect_identical(unload, list(output = c("NULL", "waiting", "unloaded"), status = 0L))
 })

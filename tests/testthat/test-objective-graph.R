@@ -67,7 +67,6 @@ test_that("so is one with random effects, with fixed parameters and with constra
   expect_equal(objective$gr(x), slopes(objective$fn, x), tolerance = 1e-7, ignore_attr = TRUE)
   expect_equal(objective$he(x), slopes(objective$gr, x), tolerance = 1e-7, ignore_attr = TRUE)
   expect_identical(counted$calls(), 1L)
-  skip_unless_all()
   # With another objective made in between it is called again, and gives the same.
   plain <- make(f)
   first <- make(function(p, y) f(p, y))

@@ -170,7 +170,8 @@ test_that("handlers of others run on R's thread", {
   skip_on_os("windows")
   host <- foreign_host()
   # Large enough to be off the thread that launches it
-  run <- run_r(c(host, sprintf("count <- %d", if (all_run()) 50 else 5), "
+  run <- run_r(c(host, "
+    count <- 50
     stopifnot(is.null(foreign('tells', 'tells')), is.null(foreign('stops', 'stops')))
     tells <- function(x) hlo_custom_call('tells', x, x)
     out <- capture.output(for (k in 1:count) stopifnot(xla_jit(function(x) tells(x + k))(0) == k + 1))

@@ -91,7 +91,6 @@ test_that("the same seed gives the same draws, in however many pieces and howeve
     in_pieces(13)
     same_draws(sampled(), whole)
   })
-  skip_unless_all()
   expect_identical(sampled(chains = 3)$draws[, 1:2, ], whole$draws)
   expect_false(identical(sampled(seed = NULL)$draws, whole$draws))
   # A key is a seed.

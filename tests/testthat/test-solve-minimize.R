@@ -80,7 +80,6 @@ test_that("many fits at once are those of glm() and nls(), each with its own end
     expect_equal(together$par, unname(stats::coef(reference)), tolerance = 1e-6)
     expect_equal(together$value, stats::deviance(reference), tolerance = 1e-9)
   }
-  skip_unless_all()
   one <- xla_jit(function(y, z, tol) {
     c(
       lapply(methods, function(m) hlo_minimize(loss, c(0, 0), y, method = m, tol = tol)[-3]),

@@ -120,7 +120,6 @@ test_that("derivatives of complex words go along both axes, on branch cuts and a
     function(z) 1 / z, function(z) z^-3, function(z) z^(1.5 + 0.5i), function(z) (1 + 2i)^z, function(z) z^z, log2,
     hlo_logistic, hlo_rsqrt
   )
-  words <- one_in(3, words)
   z <- c(0.5 + 0i, -0.5 + 0i, 2 + 0i, complex(real = -2, imaginary = -0), 0.5i, -0.5i, 2i, -2i, -1 + 2i, 3 - 0.1i)
   slopes <- xla_jit(function(z, one, i) {
     lapply(words, function(f) lapply(list(one, i), function(t) xla_jvp(f)(z, t)$tangent))
@@ -139,7 +138,6 @@ test_that("derivatives of complex words go along both axes, on branch cuts and a
   }
   # The side that R takes the value from
   expect_equal(parts(slopes$asin[[1L]][[3L]]), parts((asin(2.001 + 0i) - asin(1.999 + 0i)) / 0.002), tolerance = 1e-6)
-  skip_unless_all()
   number <- function(x, y = 0 * x) complex(real = x, imaginary = y)
   expect_equal(xla_grad(function(x) Re(sum(number(x)^c(1, 2, 0, -1))))(c(0, 0, 0, 2)), c(1, 0, 0, -0.25))
   expect_equal(xla_hessian(function(x) Re(sum(number(x)^c(3, 2))))(c(0, 0)), diag(c(0, 2)))

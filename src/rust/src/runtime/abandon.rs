@@ -37,8 +37,8 @@ fn known() -> MutexGuard<'static, BTreeMap<i64, Arc<AtomicBool>>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An id for the run that this thread does the work of, while this lives. It is negative, as those are not that XLA gives
-/// itself, and those of runs over several devices.
+/// An id for the run that this thread does the work of, while this lives. It is negative: ids that XLA gives by itself,
+/// and those of runs over several devices, are not.
 pub struct Id(i32);
 
 impl Id {

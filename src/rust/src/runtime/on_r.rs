@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use main_thread::{Patience, Refusal};
+use pjrt_jaxlib::Work;
 
 use crate::r::unwind::protect;
 use crate::runtime::abandon::abandoned;
@@ -12,7 +13,7 @@ use crate::runtime::contained::contained;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs `work` of that run on R's thread, where R's jumps end, and waits for it; why it did not come to its end.
-pub fn on_r(run_id: Option<i64>, work: &mut (dyn FnMut() + Send)) -> Result<(), String> {
+pub fn on_r(run_id: Option<i64>, work: Work<'_>) -> Result<(), String> {
     const LEFT: &str = "was left by an error of R\u{2019}s, or interrupted";
     if main_thread::is_here() {
         return match run(work) {
@@ -51,7 +52,7 @@ pub fn on_r(run_id: Option<i64>, work: &mut (dyn FnMut() + Send)) -> Result<(), 
 }
 
 /// Whether it came to its end, on R's thread.
-fn run(work: &mut (dyn FnMut() + Send)) -> bool {
+fn run(work: Work<'_>) -> bool {
     let work: *mut (dyn FnMut() + Send) = work;
     // SAFETY: the work is C's, and owns nothing of ours: a jump leaves nothing behind.
     contained(|| unsafe { protect(|| (*work)()) })
