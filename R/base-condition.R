@@ -7,20 +7,22 @@ abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL,
   # What fails where these are made is an error of its own.
   force(message)
   force(hint)
-  text <- "{message}"
-  if (!is.null(hint)) {
-    text <- c(text, stats::setNames(sprintf("{hint[[%d]]}", seq_along(hint)), rep("i", length(hint))))
+  text <- condition_text(message)
+  hints <- if (length(hint)) {
+    rlang::new_function(rlang::pairlist2(cnd = , ... = ), condition_text(hints = hint), baseenv())
   }
   signalled <- function() {
-    cli::cli_abort(
+    rlang::abort(
       text,
+      body = hints,
       class = c(paste0("xlaffi_error_", tolower(code)), "xlaffi_error"),
       code = code,
       op = op,
       operand = operand,
       call = hooks$shown_call(call),
       parent = parent,
-      trace = hooks$shown_trace()
+      trace = hooks$shown_trace(),
+      use_cli_format = FALSE
     )
   }
   # A handler of the user's for R's errors would make a result of it.
@@ -38,12 +40,24 @@ raise <- function(failure, call = rlang::caller_env()) {
   abort(message, failure$code, failure$op, failure$operand, failure$hint, call = call, parent = cause$parent)
 }
 
-# Messages and warnings. The text is inserted as a value, so that braces in it are text and no template.
-inform <- function(text, class = NULL) cli::cli_inform("{text}", class = class)
+# Messages and warnings
+inform <- function(text, class = NULL) rlang::inform(condition_text(text), class = class, use_cli_format = FALSE)
 
 warn <- function(text, class = NULL, hints = NULL) {
-  shown <- stats::setNames(sprintf("{hints[[%d]]}", seq_along(hints)), rep("i", length(hints)))
-  cli::cli_warn(c("{text}", shown), class = class)
+  rlang::warn(condition_text(text, hints), class = class, use_cli_format = FALSE)
+}
+
+# What a condition says: a text and its hints as bullets, each wrapped to the width that cli has for conditions; the
+# text leaves room for the mark of an error. cli's own functions for conditions interpret templates and a theme for each
+# line, which takes five times as long as all else of an error.
+condition_text <- function(text = NULL, hints = NULL) {
+  width <- getOption("cli.condition_width")
+  if (is.null(width)) width <- cli::console_width()
+  wrapped <- function(lines, width, exdent) {
+    cli::ansi_strwrap(gsub("[ \t\r]*\n\\s*", " ", lines), width, exdent = exdent)
+  }
+  bullet <- if (length(hints)) paste0(cli::col_cyan(cli::symbol$info), " ")
+  paste(c(wrapped(text, width - 2L, 0L), wrapped(paste0(bullet, hints), width, 2L)), collapse = "\n")
 }
 
 # Passes a result on, or raises it if it is a failure.

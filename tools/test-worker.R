@@ -17,12 +17,14 @@ library(xlaffi)
 env <- test_env("xlaffi")
 invisible(source_test_helpers(folder, env))
 
-# Notes which test runs, for the case that the process does not survive it. Other reporters set options to the user's at
-# each expectation, which takes as long as all comparisons; here they are those of all tests (tools/test.sh).
+# Notes which test runs, for the case that the process does not survive it.
 Noting <- R6::R6Class("Noting", inherit = SummaryReporter, public = list(
-  start_test = function(context, test) writeLines(gsub("\n", " ", test), file.path(home, "test")),
-  local_user_output = function(.env) NULL
+  start_test = function(context, test) writeLines(gsub("\n", " ", test), file.path(home, "test"))
 ))
+
+# testthat calls its reporters by one of this class, which sets options to the user's at each expectation: that takes as
+# long as all comparisons, and here they are those of all tests (tools/test.sh).
+MultiReporter$set("public", "local_user_output", function(.env) NULL)
 
 outside <- "(outside of a test)"
 
