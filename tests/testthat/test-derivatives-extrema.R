@@ -39,8 +39,8 @@ test_that("gradients and Hessians of extrema are those of differences, whatever 
   # Of each operand the largest number and in turn one of the others
   of <- function(operand, extremum) function(q) extremum(operand(q))
   others <- extrema[rep_len(2:4, length(operands))]
-  cases <- c(Map(of, operands, extrema[1]), Map(of, operands, others))
-  names(cases) <- paste(names(operands), c(rep("max", length(operands)), names(others)))
+  cases <- c(Map(of, operands, extrema[1]), if (all_run()) Map(of, operands, others))
+  names(cases) <- paste(names(operands), c(rep("max", length(operands)), if (all_run()) names(others)))
   found <- xla_jit(function(q) {
     lapply(cases, function(f) {
       list(value = f(q), gradient = xla_grad(f)(q), forward = xla_jvp(f)(q, cos(1:4))$tangent)
