@@ -1,13 +1,12 @@
 # Every error of this package has the class `xlaffi_error` and `xlaffi_error_<code>` and the
-# fields `code` (one of XLA's code names), `op` and `operand` (NULL where unknown). The message is
-# inserted as a value, so that braces in it are text and no template.
+# fields `code` (one of XLA's code names), `op` and `operand` (NULL where unknown).
 # `unknown`: R has a result where a program cannot tell it while it is written, as where the code is "UNIMPLEMENTED".
 abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL, hint = NULL,
                   call = rlang::caller_env(), parent = NULL, unknown = FALSE) {
   # What fails where these are made is an error of its own.
   force(message)
   force(hint)
-  text <- condition_text(message)
+  text <- condition_text(message, mark = 2L)
   hints <- if (length(hint)) {
     rlang::new_function(rlang::pairlist2(cnd = , ... = ), condition_text(hints = hint), baseenv())
   }
@@ -47,17 +46,17 @@ warn <- function(text, class = NULL, hints = NULL) {
   rlang::warn(condition_text(text, hints), class = class, use_cli_format = FALSE)
 }
 
-# What a condition says: a text and its hints as bullets, each wrapped to the width that cli has for conditions; the
-# text leaves room for the mark of an error. cli's own functions for conditions interpret templates and a theme for each
-# line, which takes five times as long as all else of an error.
-condition_text <- function(text = NULL, hints = NULL) {
+# What a condition says: a text and its hints as bullets, each wrapped to the width that cli has for conditions. `mark`
+# is how wide the mark is that is shown before the text. cli's own functions for conditions interpret templates and a
+# theme for each line, which takes five times as long as all else of an error.
+condition_text <- function(text = NULL, hints = NULL, mark = 0L) {
   width <- getOption("cli.condition_width")
   if (is.null(width)) width <- cli::console_width()
   wrapped <- function(lines, width, exdent) {
     cli::ansi_strwrap(gsub("[ \t\r]*\n\\s*", " ", lines), width, exdent = exdent)
   }
   bullet <- if (length(hints)) paste0(cli::col_cyan(cli::symbol$info), " ")
-  paste(c(wrapped(text, width - 2L, 0L), wrapped(paste0(bullet, hints), width, 2L)), collapse = "\n")
+  paste(c(wrapped(text, width - mark, mark), wrapped(paste0(bullet, hints), width, 2L)), collapse = "\n")
 }
 
 # Passes a result on, or raises it if it is a failure.

@@ -86,7 +86,7 @@ end_one_of_two <- function(how, victims, heartbeat = 5, patience = 90) {
     }
     ended <- tryCatch(loop(x, Inf), error = identity, interrupt = identity)
     seconds <- now() - as.numeric(readLines(at))
-    cat("ended", seconds, class(ended)[[1]], gsub("\\n", " ", conditionMessage(ended)), "\\n", sep = "\\t")
+    cat("ended", seconds, class(ended)[[1]], gsub("\\n *", " ", conditionMessage(ended)), "\\n", sep = "\\t")
     if (i == victim) writeLines(format(now(), digits = 15), at)
   ', how, folder, deparse(as.integer(victims)), deparse(as.integer(ports)), heartbeat), timeout = patience)
   rows <- lapply(runs, function(run) {

@@ -63,8 +63,8 @@ test_that("the environment sets platform and number of devices", {
     c(PJRT_CPU_DEVICE_COUNT = "3")
   )
   expect_identical(run$output[1:2], c("[1] 3", "<CpuDevice(id=2)>"))
-  expect_match(paste(run$output, collapse = " "), "Device index 3 out of range: platform \"cpu\" has 3 devices")
+  expect_match(paste(trimws(run$output), collapse = " "), "Device index 3 out of range: platform \"cpu\" has 3 devices")
 
   run <- run_r("pjrt_buffer(1)", c(PJRT_PLATFORM = "nowhere"))
-  expect_match(paste(run$output, collapse = " "), "Invalid platform: there is no plugin for \"nowhere\"")
+  expect_match(paste(trimws(run$output), collapse = " "), "Invalid platform: there is no plugin for \"nowhere\"")
 })

@@ -11,7 +11,7 @@ test_that("Ctrl-C ends the wait for the others, who are told, and another one ma
     before <- sockets()
     too_many <- function() pjrt_distributed(paste0("127.0.0.1:", port), 3, i, startup_timeout = 30)
     if (i == 1) {
-      cat(gsub("\\n", " ", tryCatch(too_many(), error = conditionMessage)), "\\n")
+      cat(gsub("\\n *", " ", tryCatch(too_many(), error = conditionMessage)), "\\n")
     } else {
       system(sprintf("(sleep 6; kill -INT %d) > /dev/null 2>&1 &", Sys.getpid()))
       cat(tryCatch(too_many(), interrupt = function(e) "interrupted"), "\\n")
@@ -42,7 +42,7 @@ test_that("a join that was interrupted before all had come leaves nothing to the
       Sys.sleep(6)
       late <- function() pjrt_distributed(paste0("127.0.0.1:", port), n, i, startup_timeout = 2)
       lost <- tryCatch(late(), error = conditionMessage)
-      cat(gsub("\\n", " ", lost), "\\n")
+      cat(gsub("\\n *", " ", lost), "\\n")
     } else {
       system(sprintf("(sleep 3; kill -INT %d) > /dev/null 2>&1 &", Sys.getpid()))
       cat(tryCatch(join_mesh(i, n, port), interrupt = function(e) "interrupted"), "\\n")

@@ -20,7 +20,7 @@ test_that("ops of one name that are made of other code are told, and give no num
     y <- xla_shard_map(function(x) other(x), mesh, list("data"), "data")(x)
     for (k in 1:2) {
       lost <- tryCatch(as_array(total(again)(y)), error = identity)
-      cat(class(lost)[[1]], gsub("\\n", " ", conditionMessage(lost)), "\\n")
+      cat(class(lost)[[1]], gsub("\\n *", " ", conditionMessage(lost)), "\\n")
     }
   ')
   for (run in runs) {
@@ -47,7 +47,7 @@ test_that("handlers without a signature are compared by their libraries", {
     # What a name means when the program runs.
     ffi_load(files[[i + 1]], c(answer = "answer"))
     lost <- tryCatch(as_array(total(x)), error = identity)
-    cat(class(lost)[[1]], gsub("\n", " ", conditionMessage(lost)), "\n")
+    cat(class(lost)[[1]], gsub("\n *", " ", conditionMessage(lost)), "\n")
   '))
   for (run in runs) {
     expect_identical(run$status, 0L)

@@ -54,7 +54,7 @@ test_that("a LAPACK that is asked for and cannot be used is an error", {
     "tryCatch(xla_svd(diag(99) + 0i), error = function(e) cat(class(e)[[1L]], conditionMessage(e)))",
     env = c(XLAFFI_LAPACK = "/nowhere.so")
   )
-  text <- paste(run$output, collapse = " ")
+  text <- paste(trimws(run$output), collapse = " ")
   expect_match(text, "xlaffi_error_failed_precondition", fixed = TRUE)
   expect_match(text, "no LAPACK can be used (XLAFFI_LAPACK is \"/nowhere.so\")", fixed = TRUE)
 })

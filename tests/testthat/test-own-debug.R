@@ -229,7 +229,7 @@ test_that("an option checks a session", {
     suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), shQuote(file), stdout = TRUE, stderr = TRUE))
   )
   expect_true("rows 1 1 " %in% output)
-  expect_match(paste(output, collapse = " "), "changes_operand \\(host\\): changed 1 element of operand 1")
+  expect_match(paste(trimws(output), collapse = " "), "changes_operand \\(host\\): changed 1 element of operand 1")
 })
 
 test_that("our own ops pass the checks", {

@@ -55,7 +55,7 @@ start_fails <- function(env) {
   ", env = env)
   expect_identical(run$status, 0L)
   # The class, and the message in one line.
-  c(run$output[[1]], paste(run$output[-1], collapse = " "))
+  c(run$output[[1]], paste(trimws(run$output[-1]), collapse = " "))
 }
 
 test_that("a flag that XLA does not know is an error, not the end of R", {
@@ -93,7 +93,7 @@ test_that("a jaxlib that is too old is refused before XLA could end R for its fl
   ), timeout = 60)
   expect_identical(run$output[[1]], "xlaffi_error_failed_precondition")
   expect_match(
-    paste(run$output[-1], collapse = " "),
+    paste(trimws(run$output[-1]), collapse = " "),
     "the Python in this process has jaxlib 0.4.30, which is too old (needs 0.10): `pip install --upgrade jaxlib` there",
     fixed = TRUE
   )

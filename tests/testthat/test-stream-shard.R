@@ -22,7 +22,7 @@ test_that("each device of a mesh reads its rows", {
     vapply(xla_shards(half), is_part, NA)
     refused <- function(...) {
       met <- tryCatch(xla_shard_from(...), error = identity)
-      cat(gsub('\\n', ' ', conditionMessage(met)), '\\n')
+      cat(gsub('\\n *', ' ', conditionMessage(met)), '\\n')
     }
     refused(function(rows, device) pjrt_buffer(x, 'f64', device), mesh, 'data', c(8, 3))
     refused(function(rows, device) pjrt_buffer(x[1:4, ], 'f64', 'cpu:3'), mesh, 'data', c(8, 3))
