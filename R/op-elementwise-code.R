@@ -2,7 +2,7 @@
 
 # `lines` in C and, where R can read them, `calls`: assignments as R code. `text` is what the user wrote, `from` the
 # line of it that each of `lines` comes from.
-elementwise_code <- function(expression, signature, name, call = rlang::caller_env()) {
+elementwise_code <- function(expression, signature, dtypes, name, call = rlang::caller_env()) {
   text <- paste(code_lines(expression, "expression", call), collapse = "\n")
   if (!nzchar(trimws(text))) {
     abort(sprintf("%s: `expression` is empty", name), op = name, operand = "expression", call = call)
@@ -12,7 +12,7 @@ elementwise_code <- function(expression, signature, name, call = rlang::caller_e
   from <- vapply(attr(parsed, "srcref"), function(place) place[[1L]], 0L)
   lines <- if (is_assignments(calls)) {
     for (assigned in calls) check_for_c(assigned[[3L]], name, call, may_be_complex(signature))
-    c_statements(calls, signature)
+    c_statements(calls, signature, has_complex(signature, dtypes))
   }
   if (is.null(lines)) {
     if (grepl("\\^|\\*\\*", text)) {
@@ -50,8 +50,8 @@ is_assignments <- function(calls) {
 }
 
 # NULL where there is something that is no R code for elements. A variable has another name in C, and another type,
-# each time that it is given a value.
-c_statements <- function(calls, signature) {
+# each time that it is given a value. `complex`: whether some array has complex numbers, which no real result takes.
+c_statements <- function(calls, signature, complex) {
   results <- names(signature$results)
   variables <- c(results, names(signature$operands), names(signature$attributes))
   names(variables) <- variables
@@ -59,12 +59,14 @@ c_statements <- function(calls, signature) {
     name <- as.character(calls[[i]][[2L]])
     value <- c_expression(calls[[i]][[3L]], variables)
     if (name %in% results) {
-      return(sprintf("%s = %s;", name, value))
+      return(sprintf(if (complex) "XLAFFI_GIVEN(%s, %s);" else "%s = %s;", name, value))
     }
     variables[[name]] <<- if (name %in% names(variables)) sprintf("xlaffi_%d_%s", i, name) else name
     sprintf("__auto_type %s = %s;", variables[[name]], value)
   }, ""), xlaffi_not_r = function(condition) NULL)
 }
+
+has_complex <- function(signature, dtypes) any(is_complex(c(unlist(dtypes), array_dtypes(signature))))
 
 may_be_complex <- function(signature) length(signature$dtypes) > 0L || any(is_complex(array_dtypes(signature)))
 
@@ -115,8 +117,8 @@ places_in <- function(form) if (is.na(form)) NA else lengths(regmatches(form, gr
 
 # What R has under another name or in another form than C, where gamma() is a logarithm and logb() an exponent
 c_functions <- c(
-  gamma = "tgamma(%s)", logb = "log(%s)",
-  ceiling = "ceil(%s)", round = "rint(%s)", abs = "XLAFFI_ABS(%s)", sign = "XLAFFI_SIGN(%s)",
+  gamma = "tgamma(%s)", logb = "log(%s)", Re = "creal(%s)", Im = "cimag(%s)", Conj = "XLAFFI_CONJ(%s)",
+  ceiling = "ceil(%s)", round = "rint(%s)", abs = "XLAFFI_ABS(%s)", Mod = "XLAFFI_ABS(%s)", sign = "XLAFFI_SIGN(%s)",
   pmin = "XLAFFI_MIN(%s, %s)", pmax = "XLAFFI_MAX(%s, %s)",
   ifelse = "(%s ? %s : %s)", "if" = "(%s ? %s : %s)", "(" = "(%s)", "!" = "(!%s)",
   "&" = "(%s && %s)", "&&" = "(%s && %s)", "|" = "(%s || %s)", "||" = "(%s || %s)", "/" = "(%s / XLAFFI_REAL(%s))",
@@ -182,6 +184,10 @@ elementwise_support <- c(
   "  default: (double) (x))",
   "#define XLAFFI_ABS(x) _Generic((x), float: fabsf, double: fabs, float _Complex: cabsf, double _Complex: cabs, \\",
   "  unsigned long: xlaffi_same, unsigned long long: xlaffi_same, default: xlaffi_abs)(x)",
+  "#define XLAFFI_COMPLEX(x) _Generic((x), float _Complex: 1, double _Complex: 1, default: 0)",
+  "#define XLAFFI_GIVEN(to, ...) _Static_assert(XLAFFI_COMPLEX(to) || !XLAFFI_COMPLEX(__VA_ARGS__), \\",
+  "  \"`\" #to \"` is real, and is given a complex number\"); to = __VA_ARGS__",
+  "#define XLAFFI_CONJ(x) _Generic((x), float _Complex: conj(x), double _Complex: conj(x), default: (x))",
   "#define XLAFFI_NUMBER(x) _Generic(xlaffi_all, float: (float) (x), float _Complex: (float) (x), default: (x))",
   sprintf(
     "#define XLAFFI_POWER%d(x) ({ __auto_type xlaffi_base = XLAFFI_REAL(x); %s; })", 2:4,
@@ -190,7 +196,7 @@ elementwise_support <- c(
 )
 
 # The op whose body is a loop over the last axis, along which some operands change.
-elementwise_loop <- function(signature, code, name, along, options) {
+elementwise_loop <- function(signature, code, name, along, options, call) {
   operands <- names(signature$operands)
   results <- names(signature$results)
   taken <- c(operands, results, names(signature$attributes), signature$dtypes, code$names)
@@ -240,14 +246,20 @@ elementwise_loop <- function(signature, code, name, along, options) {
   options$cuda <- elementwise_kernel(signature, code, operands %in% along, at, options$dtypes, support)
   tryCatch(
     do.call(ffi_source, c(options, list(signature = text, code = lines, lang = "c", name = name))),
-    xlaffi_error = function(error) elementwise_error(error, name, length(before), code, support)
+    xlaffi_error = function(error) elementwise_error(error, name, length(before), code, support, call)
   )
 }
 
 # A compiler's error names the lines that the user wrote; those of the loop belong to the nearest.
-elementwise_error <- function(error, name, before, code, support) {
+elementwise_error <- function(error, name, before, code, support, call) {
   if (is.null(error$log)) {
     rlang::cnd_signal(error)
+  }
+  real <- regmatches(error$log, regexpr("`[^`\n]*` is real, and is given a complex number", error$log))
+  if (length(real)) {
+    abort(sprintf("%s: %s", name, real),
+      op = name, operand = "expression", hint = "`Re()` is its real part, `Mod()` its modulus.", call = call
+    )
   }
   parts <- stats::setNames(c("the expression", "`support`"), paste0(c(part_name(name), "support"), ".c"))
   place <- function(found) {
@@ -260,5 +272,5 @@ elementwise_error <- function(error, name, before, code, support) {
     found$snippet <- ifelse(is.na(shown), found$snippet, sprintf("%5d | %s", found$line, shown))
     found
   }
-  compiler_error(name, "c", error$log, parts, error$call, place)
+  compiler_error(name, "c", error$log, parts, call, place)
 }

@@ -158,7 +158,8 @@ value_functions <- local({
       atan2 = either(function(x, y) hlo_atan2(float(x), float(y)), atan2), ceil = one(ceiling), rint = one(round),
       tgamma = one(gamma), erf = one(function(x) hlo_erf(x)), erfc = one(function(x) hlo_erfc(x))
     ),
-    lapply(own(c("==", "!=", "<", "<=", ">", ">=")), promoted), lapply(own(unary), one)
+    lapply(own(c("==", "!=", "<", "<=", ">", ">=")), promoted), lapply(own(unary), one),
+    lapply(c(creal = Re, cimag = Im, conj = Conj, own(c("Re", "Im", "Conj", "Mod"))), one)
   )
 })
 
@@ -205,6 +206,8 @@ elementwise_cuda_support <- c(
     "typename xlaffi_mixed<X, Y>::type"
   ),
   "#define XLAFFI_NUMBER(x) ((xlaffi_float<xlaffi_all>::type) (x))",
+  # Of real numbers: complex ones have no kernel.
+  sprintf("#define %s(x) (%s)", c("creal", "XLAFFI_CONJ", "cimag"), c("x", "x", "0 * (x)")),
   sprintf(
     "#define XLAFFI_%s(...) xlaffi_%s(__VA_ARGS__)",
     c("REAL", "POWER2", "POWER3", "POWER4", "ABS", "SIGN", "MIN", "MAX"),
@@ -216,7 +219,7 @@ elementwise_cuda_support <- c(
 # Nobody asked for it: it is compiled only where there is a client for CUDA, else when it is first called, which also
 # tells what does not compile.
 elementwise_kernel <- function(signature, code, moves, at, dtypes, support) {
-  if (any(is_complex(c(unlist(dtypes), array_dtypes(signature))))) {
+  if (has_complex(signature, dtypes)) {
     return(NULL)
   }
   operands <- names(signature$operands)

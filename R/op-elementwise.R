@@ -5,13 +5,14 @@
 #'
 #' @details
 #' The expression is R code and means what R means by it: `x^2` and `x**2` are powers, `/` is never cut off to whole
-#' numbers, `ifelse(a, b, c)` chooses, `pmin()`, `pmax()`, `abs()`, `sign()` and `round()` are R's. Other functions are
-#' those of C's `<math.h>`, in the precision of what they are given, or come from `support`. Statements are separated by
-#' `;` or lines; names that are no results are variables, of the type of what they are given; a result has its dtype
-#' from then on: `d = x - y; z = d * d`. What R cannot read is taken for C as
-#' it is (`z = x > 0 ? x : 0`); then there is no `^`, and there are no derivatives but by `jvp` or `vjp`. Arithmetic of
-#' whole numbers wraps around, as in C, where R has NA; shorter ones than 32 bits are computed with as i32. Where that
-#' of constants such as `2L`, which are C's `int`, would wrap it is refused.
+#' numbers, `ifelse(a, b, c)` chooses, `pmin()`, `pmax()`, `abs()`, `sign()`, `round()`, `Re()`, `Im()`, `Conj()` and
+#' `Mod()` are R's. A real result that is given a complex number is an error. Other functions are those of C's
+#' `<math.h>`, in the precision of what they are given, or come from `support`. Statements are separated by `;` or
+#' lines; names that are no results are variables, of the type of what they are given; a result has its dtype from then
+#' on: `d = x - y; z = d * d`. What R cannot read is taken for C as it is (`z = x > 0 ? x : 0`); then there is no `^`,
+#' and there are no derivatives but by `jvp` or `vjp`. Arithmetic of whole numbers wraps around, as in C, where R has
+#' NA; shorter ones than 32 bits are computed with as i32. Where that of constants such as `2L`, which are C's `int`,
+#' would wrap it is refused.
 #'
 #' Shapes broadcast as numpy's: axes are matched from the last one on, where they have one length or one of them has
 #' length 1. Operands are not repeated in memory: for those that stay the same along the last axes a loop of its own is
@@ -53,14 +54,15 @@ ffi_elementwise <- function(signature, expression, name = NULL, dtypes = list(),
   check_op_name(name, environment())
   check_elementwise(given, name)
   check_rules(list(jvp = jvp, vjp = vjp), name)
-  code <- elementwise_code(expression, given, name)
+  code <- elementwise_code(expression, given, dtypes, name)
   code$widened <- widened_operands(given, code, dtypes, name)
   loops <- new.env(parent = emptyenv())
   options <- list(dtypes = dtypes, ...)
+  call <- environment()
   loop <- function(along) {
     key <- paste(c("of", along), collapse = " ")
     if (is.null(loops[[key]])) {
-      assign(key, elementwise_loop(given, code, name, along, options), envir = loops)
+      assign(key, elementwise_loop(given, code, name, along, options, call), envir = loops)
     }
     loops[[key]]
   }

@@ -81,8 +81,15 @@ test_that("several results, variables, attributes and dtypes side by side", {
   expect_identical(as.vector(as_array(out)), 1.1)
   whole <- ffi_elementwise("x: i32 -> z: i32, half: f64, power: f64", c("z = x * x", "half = x / 2L", "power = x^2"))
   expect_identical(whole(c(3L, 100000L)), list(z = c(9L, 1410065408L), half = c(1.5, 5e4), power = c(9, 1e10)))
-  complex <- ffi_elementwise("x: T -> z: T, size: real(T)", c("z = x * x", "size = abs(x)"), dtypes = list(T = "c128"))
-  expect_equal(complex(3 + 4i), list(z = -7 + 24i, size = 5))
+  complex <- ffi_elementwise("x: T -> z: T, size: real(T), part: real(T)", c(
+    "z = Conj(x) * x^2", "size = abs(x)", "part = Re(z) + Im(x) * Mod(x)"
+  ), dtypes = list(T = c("f64", "c128")))
+  expect_equal(complex(3 + 4i), list(z = 75 + 100i, size = 5, part = 95))
+  expect_equal(complex(-2), list(z = -8, size = 2, part = -8))
+  slope <- xla_grad(function(x) sum(complex(hlo_complex(x, 2 * x))$part))
+  # 5 x^3 and 2 x times sqrt(5) x
+  expect_equal(as.vector(slope(3)), 15 * 9 + 4 * sqrt(5) * 3)
+  expect_snapshot(error = TRUE, ffi_elementwise("x: c128 -> z: f64", "y = x * x; z = y + 1", name = "real"))
   # An operand may have the name of a constant or of what the loop uses.
   names <- ffi_elementwise("pi: T, n: T, i: T -> z: T", "z = pi + n * i")
   expect_identical(names(1, 2, 3), 7)
