@@ -220,7 +220,7 @@ test_that("the kernel that tools/gpu/check runs is what an expression becomes", 
   skip_if_not(file.exists(file), "the source of the package is not here")
   expression <- "d = x - y; z = ifelse(abs(d) < 1, d^2 / 2, abs(d) - 0.5) + exp(-pmin(x, 1)) + sign(y)"
   given <- xlaffi:::read_signature("x: T, y: T -> z: T")
-  code <- xlaffi:::elementwise_code(expression, given, "distance")
+  code <- xlaffi:::elementwise_code(expression, given, list(), "distance")
   kernel <- xlaffi:::elementwise_kernel(given, code, c(TRUE, FALSE), "i", list(), NULL)
   made <- c("// x: T[..., m], y: T[...] -> z: T[..., m]", kernel$support, "// kernel", kernel$code)
   expect_identical(readLines(file), made)

@@ -69,6 +69,9 @@ template <class X, class Y> typename xlaffi_mixed<X, Y>::type copysign(X x, Y y)
 template <class X, class Y> typename xlaffi_mixed<X, Y>::type remainder(X x, Y y) { return remainder(double(x), double(y)); }
 template <class X, class Y> typename xlaffi_mixed<X, Y>::type fdim(X x, Y y) { return fdim(double(x), double(y)); }
 #define XLAFFI_NUMBER(x) ((xlaffi_float<xlaffi_all>::type) (x))
+#define creal(x) (x)
+#define XLAFFI_CONJ(x) (x)
+#define cimag(x) (0 * (x))
 #define XLAFFI_REAL(...) xlaffi_real(__VA_ARGS__)
 #define XLAFFI_POWER2(...) xlaffi_power2(__VA_ARGS__)
 #define XLAFFI_POWER3(...) xlaffi_power3(__VA_ARGS__)
