@@ -8,7 +8,7 @@ abort <- function(message, code = "INVALID_ARGUMENT", op = NULL, operand = NULL,
   force(hint)
   text <- condition_text(message, mark = 2L)
   hints <- if (length(hint)) {
-    rlang::new_function(rlang::pairlist2(cnd = , ... = ), condition_text(hints = hint), baseenv())
+    rlang::new_function(formals(function(cnd, ...) NULL), condition_text(hints = hint), baseenv())
   }
   signalled <- function() {
     rlang::abort(

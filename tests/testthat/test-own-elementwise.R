@@ -50,7 +50,7 @@ test_that("expressions mean what R means by them", {
   statements <- paste(results, "=", texts)
   found <- ffi_elementwise(signature, statements)(x, y)
   # The derivatives' expressions in XLA's operations are the same ones.
-  calls <- xlaffi:::elementwise_code(statements, xlaffi:::read_signature(signature), "op")$calls
+  calls <- xlaffi:::elementwise_code(statements, xlaffi:::read_signature(signature), list(), "op")$calls
   values <- xla_jit(function(x, y) {
     lapply(mget(results, xlaffi:::value_statements(calls, list(x = x, y = y))), hlo_convert, "f64")
   })(x, y)

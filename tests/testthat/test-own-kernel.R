@@ -195,7 +195,7 @@ test_that("NVRTC takes the kernels of elementwise ops", {
   skip_without_nvrtc()
   compiled <- function(expression, x = "T", y = "T", z = "T", dtypes = list()) {
     given <- xlaffi:::read_signature(sprintf("x: %s, y: %s -> z: %s", x, y, z))
-    code <- xlaffi:::elementwise_code(expression, given, "op")
+    code <- xlaffi:::elementwise_code(expression, given, list(), "op")
     kernel <- xlaffi:::elementwise_kernel(given, code, c(TRUE, FALSE), "at", dtypes, NULL)
     kernel$lazy <- FALSE
     loop <- sprintf("x: %s[..., m], y: %s[...] -> z: %s[..., m]", x, y, z)
