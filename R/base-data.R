@@ -23,8 +23,8 @@
 #' | diagonal matrix of \pkg{Matrix} | as sparse ones do; elsewhere all of its elements | `dsCMatrix`; matrix |
 #' | `NaN`, `Inf`, `-0` of doubles | as they are | as they are |
 #' | `NA` of doubles | NaN | NaN, or `NA` where it was only moved |
-#' | `NA` of integers, integer64 | refused; the smallest number by `pjrt_buffer()` | `NA` |
-#' | `NA` of logicals | refused; `TRUE` by `pjrt_buffer()` | logical |
+#' | `NA` of integers, integer64 | `dtype = "f64"` and the like: NaN; refused; by `pjrt_buffer()` the least number | `NA` |
+#' | `NA` of logicals | `dtype = "f64"` and the like: NaN; refused; by `pjrt_buffer()` `TRUE` | logical |
 #' | character, `NULL`, function | refused | |
 #' | factor, Date, POSIXct, POSIXlt, difftime, data.frame, table, ts | refused | |
 #' | array of \pkg{nanoarrow} or \pkg{arrow}, tensor of \pkg{torch} | refused | |
@@ -35,9 +35,9 @@
 #' * A double becomes an integer (`dtype = "i32"` and the like) only if it is one that the type has; up to 2^53 in
 #'   `hlo_constant()` and beside values, for beyond that not every whole number is a double. `pjrt_buffer()` and
 #'   `xla_shard()` cut fractions off, as \pkg{pjrt} does. An integer64 keeps all 64 bits.
-#' * With `check = TRUE`, `pjrt_buffer()` and `xla_shard()` refuse every `NA`. A buffer that was made of integers or
-#'   logicals with `NA` keeps their bits, for [pjrt_execute()]; as an argument of a function of [xla_jit()] and its kin
-#'   it is refused.
+#' * With `check = TRUE`, `pjrt_buffer()` and `xla_shard()` refuse every `NA`. A buffer of integers or logicals that
+#'   was made of data with `NA` keeps their bits, for [pjrt_execute()]; as an argument of a function of [xla_jit()] and
+#'   its kin it is refused.
 #' * Names and dimnames are no part of an array, but known while a function is traced: see
 #'   [`?xlaffi_value`][xlaffi_value].
 #' * `ui8` and `ui16` come back as integer, `ui32`, `i64` and `ui64` as integer64; see [as_array()] for `ui64` of 2^63

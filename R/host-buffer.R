@@ -15,8 +15,9 @@
 #'   takes everything but 0 for true.
 #' @param device The device: `NULL` (the default one), a device or a name such as `"cpu:1"`.
 #' @param shape The dimensions; `NULL` means those of `data`, or its length.
-#' @param check Whether `NA` in `data` is an error. XLA knows no `NA`: unchecked, a logical `NA`
-#'   becomes `TRUE`, an integer one the number -2^31, an integer64 one -2^63, and a double one `NaN`.
+#' @param check Whether `NA` in `data` is an error. XLA knows no `NA`: unchecked, it becomes `NaN` in
+#'   floating-point types. In the others a logical `NA` becomes `TRUE`, an integer one the number -2^31
+#'   and an integer64 one -2^63.
 #'   Integer64 data keep their bits in `ui64`, where `-1` is 2^64 - 1 and `NA` 2^63.
 #' @param row_major For raw data: whether the bytes are in row-major order (the last index runs
 #'   fastest) or in R's column-major order.

@@ -81,8 +81,7 @@ xla_shard <- function(x, mesh, spec = xla_spec(), dtype = NULL, global_shape = N
 # Only programs with R's meaning take sharded arrays.
 check_shard_na <- function(x, dtype, call) {
   problem <- if (!inherits(x, "xlaffi_buffer")) {
-    # Integers become NaN in no floating-point type on this way.
-    if (is.double(x) && !is_integer64(x)) na_problem(x, dtype) else na_problem(x, r_dtype(x))
+    na_problem(x, dtype)
   } else if (buffer_info(x)$has_na) {
     "is a buffer of data with NA"
   }

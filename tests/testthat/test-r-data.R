@@ -101,6 +101,24 @@ test_that("NA of doubles is NA or NaN, and that of logicals and integers is refu
   expect_error(xla_shard(NA_real_, mesh, check = TRUE), class = "xlaffi_error_invalid_argument")
   expect_identical(plain_of(as_array(pjrt_buffer(NA))), TRUE)
   expect_identical(plain_of(as_array(pjrt_buffer(c(1L, NA)))), c(1L, NA))
+  # Floating-point types have NaN for it.
+  ways <- list(
+    buffer = function(x, dtype) pjrt_buffer(x, dtype),
+    repeated = function(x, dtype) pjrt_buffer(x[[1L]], dtype, shape = 2L),
+    parts = function(x, dtype) pjrt_buffer_from(list(x[1L], x[2L]), dtype),
+    shard = function(x, dtype) xla_shard(x, mesh, dtype = dtype),
+    callback = function(x, dtype) ffi_callback(function(v) x, sprintf("v: f64[] -> y: %s[2]", dtype))(1)
+  )
+  for (x in missing) {
+    for (dtype in c("f32", "f64", "c64", "c128", if (all_run()) c("f16", "bf16"))) {
+      for (way in names(ways)) {
+        given <- if (way == "repeated") x[c(2L, 2L)] else x
+        out <- xla_jit(function(v) v)(ways[[way]](given, dtype))
+        if (is.object(out)) out <- as_array(out)
+        expect_identical(Re(as.vector(out)), as.double(given), label = paste(way, dtype))
+      }
+    }
+  }
   # A program without R's meaning takes the bits.
   plain <- pjrt_compile(pjrt_program(xla_program(function(x) x, missing$i32)))
   expect_identical(plain_of(as_array(pjrt_execute(plain, pjrt_buffer(missing$i32)))), missing$i32)

@@ -2,15 +2,13 @@
 
 use custom_ops::signature::Order;
 use extendr_api::{GetSexp, Robj};
-use extendr_ffi::{Rboolean, Rf_coerceVector, Rf_isObject, SEXP, SEXPTYPE, TYPEOF};
+use extendr_ffi::{Rboolean, Rf_isObject, SEXP};
 use pjrt::{DType, Shape};
 use xla_ffi::{Code, DataKind, DataType, Error, Result};
 
 use crate::host::array::{dims_of, has_dims, new_array, set_dims};
 use crate::r::failure::Outcome;
-use crate::r::object::{borrowed, described, inherits};
-use crate::r::protected::Protected;
-use crate::r::unwind::protect;
+use crate::r::object::{described, inherits};
 use crate::r::vector::Vector;
 
 /// An array of a call that XLA waits for.
@@ -120,25 +118,12 @@ impl Array {
         if is_object && !inherits(value, "integer64") {
             return Err(self.refuse("numbers without a class", value));
         }
-        Vector::new(value).map_err(|_| self.refuse("numbers", value))?;
+        let given = Vector::new(value).map_err(|_| self.refuse("numbers", value))?;
         self.check_shape(value, dims)?;
-        let kind = self.dtype.info().kind;
-        // SAFETY: R's thread; the value is protected by the caller, and what is made of it here.
-        let converted = unsafe {
-            let given = TYPEOF(value.get());
-            let is_whole = matches!(given, SEXPTYPE::INTSXP | SEXPTYPE::LGLSXP);
-            let floats = matches!(kind, DataKind::Float | DataKind::Complex);
-            // R's NA of integers is a number to everybody else.
-            (is_whole && floats)
-                .then(|| protect(|| Rf_coerceVector(value.get(), SEXPTYPE::REALSXP)))
-                .map(|made| Protected::new(made))
-        };
-        let made = converted.as_ref().map(Protected::sexp);
-        // SAFETY: protected above.
-        let value = made
-            .as_ref()
-            .map_or(value, |made| unsafe { borrowed(made) });
-        let vector = Vector::new(value).map_err(|failure| Error::internal(failure.message))?;
+        let doubles = given
+            .with_nan(self.dtype)
+            .map_err(|failure| Error::internal(failure.message))?;
+        let vector = doubles.as_deref().map_or(given, Vector::Double);
         self.check_elements(&vector, value)?;
         let bytes = self.size(dims);
         // SAFETY: the frame's array, which lives until the call is complete, and which nobody else

@@ -84,9 +84,11 @@ fn upload_shaped(
     dtype: Option<DType>,
     dims: Vec<i64>,
 ) -> Outcome<BufferObject> {
-    let vector = Vector::new(data)?;
+    let given = Vector::new(data)?;
+    let dtype = dtype.unwrap_or_else(|| given.default_dtype());
+    let doubles = given.with_nan(dtype)?;
+    let vector = doubles.as_deref().map_or(given, Vector::Double);
     let has_na = vector.has_na();
-    let dtype = dtype.unwrap_or_else(|| vector.default_dtype());
     let count = array::count(&dims, dtype)?;
     let with = |source| HostData {
         source,

@@ -1,7 +1,9 @@
 //! R vectors as the host's data. R's memory is column-major and used where it lies.
 
 use extendr_api::{GetSexp, Robj};
-use extendr_ffi::{Rf_xlength, COMPLEX, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE, TYPEOF};
+use extendr_ffi::{
+    R_NaReal, Rf_xlength, COMPLEX, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE, TYPEOF,
+};
 use pjrt::{DType, Source};
 
 use crate::r::failure::{Failure, Outcome};
@@ -72,6 +74,30 @@ impl<'a> Vector<'a> {
         }
     }
 
+    /// The elements as doubles, NA as that of doubles, where some are NA and `dtype` has NaN: what goes there in their
+    /// place.
+    pub fn with_nan(&self, dtype: DType) -> Outcome<Option<Vec<f64>>> {
+        if !dtype.has_nan() || !self.has_na() {
+            return Ok(None);
+        }
+        // SAFETY: R sets it when it starts.
+        let na = unsafe { R_NaReal };
+        let mut doubles = reserved(self.len())?;
+        match self {
+            Vector::Logical(x) | Vector::Integer(x) => {
+                doubles.extend(
+                    x.iter()
+                        .map(|&x| if x == i32::MIN { na } else { f64::from(x) }),
+                );
+            }
+            Vector::Integer64(x) => {
+                doubles.extend(x.iter().map(|&x| if x == i64::MIN { na } else { x as f64 }));
+            }
+            Vector::Double(_) | Vector::Complex(_) => return Ok(None),
+        }
+        Ok(Some(doubles))
+    }
+
     /// As the host takes it.
     pub fn source(&self) -> Source<'a> {
         match self {
@@ -127,12 +153,17 @@ impl Filled {
 
 /// `count` times the same value.
 pub fn fill<T: Clone>(value: T, count: usize) -> Outcome<Vec<T>> {
-    let mut filled = Vec::new();
-    filled
-        .try_reserve_exact(count)
-        .map_err(|_| too_large(count.saturating_mul(size_of::<T>())))?;
+    let mut filled = reserved(count)?;
     filled.resize(count, value);
     Ok(filled)
+}
+
+/// An empty vector with room for `count` elements.
+fn reserved<T>(count: usize) -> Outcome<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count)
+        .map_err(|_| too_large(count.saturating_mul(size_of::<T>())))?;
+    Ok(room)
 }
 
 fn too_large(bytes: usize) -> Failure {

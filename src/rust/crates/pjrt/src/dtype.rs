@@ -72,6 +72,11 @@ impl DType {
         code.data_type().and_then(Self::of)
     }
 
+    /// Whether there is NaN among its numbers.
+    pub fn has_nan(self) -> bool {
+        matches!(self.info().kind, DataKind::Float | DataKind::Complex)
+    }
+
     /// Whether elements are complex.
     pub fn is_complex(self) -> bool {
         self.info().kind == DataKind::Complex
