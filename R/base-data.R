@@ -23,8 +23,8 @@
 #' | diagonal matrix of \pkg{Matrix} | as sparse ones do; elsewhere all of its elements | `dsCMatrix`; matrix |
 #' | `NaN`, `Inf`, `-0` of doubles | as they are | as they are |
 #' | `NA` of doubles | NaN | NaN, or `NA` where it was only moved |
-#' | `NA` of integers, integer64 | `dtype = "f64"` and the like: NaN; refused; by `pjrt_buffer()` the least number | `NA` |
-#' | `NA` of logicals | `dtype = "f64"` and the like: NaN; refused; by `pjrt_buffer()` `TRUE` | logical |
+#' | `NA` of integers, integer64 | refused; the least number by `pjrt_buffer()`; NaN in `f64` and the like | `NA` |
+#' | `NA` of logicals | refused; `TRUE` by `pjrt_buffer()`; NaN in `f64` and the like | logical |
 #' | character, `NULL`, function | refused | |
 #' | factor, Date, POSIXct, POSIXlt, difftime, data.frame, table, ts | refused | |
 #' | array of \pkg{nanoarrow} or \pkg{arrow}, tensor of \pkg{torch} | refused | |
