@@ -14,7 +14,7 @@ expressions <- function() {
       defines <- is.call(code) && identical(code[[1L]], quote(`<-`)) && is.name(code[[2L]])
       text <- paste(as.character(place), collapse = "\n")
       list(
-        file = basename(file), name = if (defines) as.character(code[[2L]]) else "", code = code,
+        file = basename(file), name = if (defines) as.character(code[[2L]]) else "",
         body = if (defines) code[[3L]] else code, text = text,
         words = unique(unlist(regmatches(text, gregexpr("[A-Za-z.][A-Za-z0-9._]*", text))))
       )
@@ -22,8 +22,8 @@ expressions <- function() {
   }), recursive = FALSE)
 }
 
-# Of `names` those from elsewhere that an expression uses, as codetools finds them in the parsed code. It takes a
-# hundred times as long as words, which cannot tell a function's local names from the package's.
+# Of `names` those from elsewhere that an expression uses, as codetools finds them in the parsed code. It takes longer
+# than to look for words, which cannot tell a function's local names from the package's.
 used_by <- function(code, names) {
   if (length(names)) intersect(codetools::findGlobals(eval(call("function", NULL, code$body), new.env())), names)
 }
