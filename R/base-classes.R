@@ -44,6 +44,12 @@ shape.xlaffi_typed <- function(x, ...) x@shape
 #' @export
 dim.xlaffi_typed <- function(x) if (length(x@shape)) x@shape
 
+# What length() gives for an array of a shape
+r_length <- function(shape) {
+  size <- prod(shape)
+  if (size > .Machine$integer.max) size else as.integer(size)
+}
+
 #' @export
 `$.xlaffi_typed` <- function(x, name) {
   call <- method_call("$")

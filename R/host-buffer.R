@@ -27,6 +27,7 @@
 #' collect when that has doubled since the last time (from 256 MB on), and before an upload or an
 #' execution fails for want of memory.
 #' @return A buffer, class `xlaffi_buffer`.
+#'   `dim()` and `length()` are those of what [as_array()] gives.
 #' @seealso [as_array()] brings it back; [shape()], [dtype()], [device()] and [platform()] describe
 #'   it; [copy_buffer()].
 #' @examplesIf plugins_downloaded()

@@ -1,10 +1,13 @@
 # What sharded arrays answer themselves. Everything else is refused: see overload-methods.R.
 
 #' @export
-length.xlaffi_sharded <- function(x) {
-  size <- prod(x@shape)
-  if (size > .Machine$integer.max) size else as.integer(size)
-}
+length.xlaffi_sharded <- function(x) r_length(x@shape)
+
+#' @export
+is.matrix.xlaffi_sharded <- function(x) length(x@shape) == 2L
+
+#' @export
+is.array.xlaffi_sharded <- function(x) length(x@shape) > 0L
 
 #' @export
 platform.xlaffi_sharded <- function(x, ...) platform(x@mesh)

@@ -152,10 +152,7 @@ NULL
 dim.xlaffi_value <- function(x) if (length(x@shape) > 1L) x@shape
 
 #' @export
-length.xlaffi_value <- function(x) {
-  size <- prod(x@shape)
-  if (size > .Machine$integer.max) size else as.integer(size)
-}
+length.xlaffi_value <- function(x) r_length(x@shape)
 
 #' @export
 format.xlaffi_value <- function(x, ...) {

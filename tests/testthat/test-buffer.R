@@ -68,11 +68,16 @@ test_that("shapes of rank 0 to 5, and empty ones", {
   expect_identical(round_trip(1:3), array(1:3))
   expect_identical(as_array(pjrt_scalar(7L)), 7L)
   expect_identical(shape(pjrt_scalar(7L)), integer())
+  expect_null(dim(pjrt_scalar(7L)))
+  expect_length(pjrt_scalar(7L), 1L)
   for (dims in list(1L, c(2L, 3L), c(3L, 2L, 2L), c(2L, 1L, 3L, 2L), c(2L, 2L, 1L, 2L, 3L))) {
     x <- array(as.double(seq_len(prod(dims))), dims)
     for (name in c("i32", "f32", "f64", "i8")) {
       buffer <- pjrt_buffer(x, name)
       expect_identical(shape(buffer), dims)
+      expect_identical(dim(buffer), dims)
+      expect_identical(c(is.matrix(buffer), is.array(buffer)), c(is.matrix(x), is.array(x)))
+      expect_length(buffer, length(x))
       expect_equal(as_array(buffer), x, info = paste(name, toString(dims)))
     }
   }
@@ -80,6 +85,23 @@ test_that("shapes of rank 0 to 5, and empty ones", {
   expect_identical(round_trip(matrix(0, 0, 3)), matrix(0, 0, 3))
   expect_identical(shape(pjrt_empty("f32", c(2, 0))), c(2L, 0L))
   expect_identical(dim(as_array(pjrt_empty("i8", c(2, 3)))), c(2L, 3L))
+})
+
+test_that("R's functions of buffers are right or refused", {
+  skip_without_plugin()
+  x <- pjrt_buffer(c(1, 2))
+  expect_true(all.equal(x, pjrt_buffer(c(1, 2))))
+  expect_match(all.equal(x, pjrt_buffer(c(1, 3))), "relative difference")
+  expect_identical(all.equal(x, pjrt_buffer(1:2)), "dtypes are f32 and i32")
+  expect_true(all.equal(x, array(c(1, 2))))
+  expect_match(all.equal(x, array(1:3 + 0)), "lengths", all = FALSE, ignore.case = TRUE)
+  expect_snapshot(error = TRUE, {
+    is.na(x)
+    anyNA(x)
+    mean(x)
+  })
+  lost <- unserialize(serialize(x, NULL))
+  for (f in list(dim, length)) expect_error(f(lost), "no longer exists")
 })
 
 test_that("a shape rearranges, and one value fills it", {

@@ -120,6 +120,7 @@ test_that("indices read elements", {
 test_that("they look like arrays", {
   x <- xla_shard(matrix(c(1.5, 2, 3, 4), 4, 2), mesh, c("data", "model"))
   expect_identical(dim(x), c(4L, 2L))
+  expect_true(is.matrix(x) && is.array(x))
   expect_identical(length(x), 8L)
   expect_identical(platform(x), "cpu")
   expect_identical(devices(x), devices())
