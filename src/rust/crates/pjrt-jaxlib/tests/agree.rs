@@ -207,7 +207,7 @@ fn different_programs_of_the_same_shapes_are_reported() {
 #[test]
 fn known_programs_in_another_order_are_reported() {
     for said in run("order", 2) {
-        assert_eq!(said[..6], ["3"; 6], "{said:?}");
+        assert!(said.len() > 6 && said[..6] == ["3"; 6], "{said:?}");
         ends_with_different_programs(&said, 6, "one of (f32[");
     }
 }

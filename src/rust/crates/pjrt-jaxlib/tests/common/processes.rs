@@ -4,6 +4,7 @@
 use super::*;
 use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 const ROLE: &str = "XLAFFI_TEST_ROLE";
@@ -17,9 +18,17 @@ pub fn text_option(name: &'static str, value: &str) -> PJRT_NamedValue {
     option
 }
 
+/// A port of the loopback where nobody listens, below those from which the system takes one for a connection: another
+/// test's could have it before a process of this one listens there.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+    static TRIED: AtomicU16 = AtomicU16::new(0);
+    const PORTS: std::ops::Range<u16> = 20_000..32_000;
+    let count = PORTS.end - PORTS.start;
+    let first = (std::process::id() % u32::from(count)) as u16;
+    (0..count)
+        .map(|_| PORTS.start + (first + TRIED.fetch_add(1, Ordering::Relaxed) % count) % count)
+        .find(|&port| TcpListener::bind(("127.0.0.1", port)).is_ok())
+        .expect("no port of the loopback is free")
 }
 
 /// One process: what to do, its number, how many there are, the port.
