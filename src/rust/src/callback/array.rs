@@ -120,10 +120,10 @@ impl Array {
         }
         let given = Vector::new(value).map_err(|_| self.refuse("numbers", value))?;
         self.check_shape(value, dims)?;
-        let doubles = given
-            .with_nan(self.dtype)
+        let mut doubles = Vec::new();
+        let vector = given
+            .with_nan(self.dtype, &mut doubles)
             .map_err(|failure| Error::internal(failure.message))?;
-        let vector = doubles.as_deref().map_or(given, Vector::Double);
         self.check_elements(&vector, value)?;
         let bytes = self.size(dims);
         // SAFETY: the frame's array, which lives until the call is complete, and which nobody else
@@ -180,7 +180,9 @@ impl Array {
             false => Err(self.refuse(expected, value)),
         };
         match (self.dtype, vector) {
-            (dtype, _) if vector.has_na() => Err(self.has(&format!("NA, which {dtype} has not"))),
+            (dtype, _) if vector.has_na(dtype) => {
+                Err(self.has(&format!("NA, which {dtype} has not")))
+            }
             (DType::Pred, Vector::Logical(_)) => Ok(()),
             (DType::Pred, _) => not(false, "logical"),
             (dtype, Vector::Complex(_)) => not(dtype.is_complex(), "real numbers"),

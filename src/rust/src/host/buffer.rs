@@ -86,9 +86,9 @@ fn upload_shaped(
 ) -> Outcome<BufferObject> {
     let given = Vector::new(data)?;
     let dtype = dtype.unwrap_or_else(|| given.default_dtype());
-    let doubles = given.with_nan(dtype)?;
-    let vector = doubles.as_deref().map_or(given, Vector::Double);
-    let has_na = vector.has_na();
+    let mut doubles = Vec::new();
+    let vector = given.with_nan(dtype, &mut doubles)?;
+    let has_na = vector.has_na(dtype);
     let count = array::count(&dims, dtype)?;
     let with = |source| HostData {
         source,

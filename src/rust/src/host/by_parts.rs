@@ -68,14 +68,13 @@ routines! {
     // Puts the next part: an R vector or array, or bytes in row-major order.
     fn parts_put(parts, data) {
         let object: &PartsObject = get(parts, "parts")?;
-        let doubles;
+        let mut doubles = Vec::new();
         let (source, order) = match bytes(data) {
             Some(bytes) => (Source::Bytes(bytes), Order::RowMajor),
             None => {
-                let given = Vector::new(data)?;
-                doubles = given.with_nan(object.with(|parts| Ok(parts.dtype()))?)?;
-                let vector = doubles.as_deref().map_or(given, Vector::Double);
-                object.has_na.set(object.has_na.get() || vector.has_na());
+                let dtype = object.with(|parts| Ok(parts.dtype()))?;
+                let vector = Vector::new(data)?.with_nan(dtype, &mut doubles)?;
+                object.has_na.set(object.has_na.get() || vector.has_na(dtype));
                 (vector.source(), Order::ColumnMajor)
             }
         };

@@ -65,8 +65,13 @@ impl<'a> Vector<'a> {
         }
     }
 
+    /// Whether an element is NA and `dtype` has no NaN for it.
+    pub fn has_na(&self, dtype: DType) -> bool {
+        !dtype.has_nan() && self.has_least()
+    }
+
     /// Whether an element is NA where there are no NaN: the least number, which is one for XLA.
-    pub fn has_na(&self) -> bool {
+    fn has_least(&self) -> bool {
         match self {
             Vector::Logical(x) | Vector::Integer(x) => contains(x, i32::MIN),
             Vector::Integer64(x) => contains(x, i64::MIN),
@@ -74,15 +79,15 @@ impl<'a> Vector<'a> {
         }
     }
 
-    /// The elements as doubles, NA as that of doubles, where some are NA and `dtype` has NaN: what goes there in their
-    /// place.
-    pub fn with_nan(&self, dtype: DType) -> Outcome<Option<Vec<f64>>> {
-        if !dtype.has_nan() || !self.has_na() {
-            return Ok(None);
+    /// What goes to an array of `dtype`: where that has NaN and some elements are NA these are NA of doubles, and all are
+    /// in `doubles`.
+    pub fn with_nan(self, dtype: DType, doubles: &'a mut Vec<f64>) -> Outcome<Self> {
+        if !dtype.has_nan() || !self.has_least() {
+            return Ok(self);
         }
         // SAFETY: R sets it when it starts.
         let na = unsafe { R_NaReal };
-        let mut doubles = reserved(self.len())?;
+        *doubles = reserved(self.len())?;
         match self {
             Vector::Logical(x) | Vector::Integer(x) => {
                 doubles.extend(
@@ -93,9 +98,9 @@ impl<'a> Vector<'a> {
             Vector::Integer64(x) => {
                 doubles.extend(x.iter().map(|&x| if x == i64::MIN { na } else { x as f64 }));
             }
-            Vector::Double(_) | Vector::Complex(_) => return Ok(None),
+            Vector::Double(_) | Vector::Complex(_) => return Ok(self),
         }
-        Ok(Some(doubles))
+        Ok(Vector::Double(doubles))
     }
 
     /// As the host takes it.
