@@ -171,20 +171,21 @@ impl<'a, T> Run<'a, T> {
 
 impl<T: InParts> Run<'_, T> {
     /// The place of matrix `one`, its first `cols` columns with their rows in lanes, room for the others behind them,
-    /// and whether those columns are finite.
+    /// and whether those columns are finite. The parts of complex numbers are rows of their own, as in memory.
     #[inline(always)]
-    pub(crate) fn load<'s, V: Lanes<Float = T>>(
+    pub(crate) fn load<'s, V: Lanes<Float = T::Real>>(
         &'s mut self,
         one: usize,
         cols: usize,
         scratch: &'s mut [V],
-    ) -> (&'s mut [T], Columns<'s, V>, bool) {
+    ) -> (&'s mut [T::Real], Columns<'s, V>, bool) {
         let here = one * self.m * self.n..(one + 1) * self.m * self.n;
         let a = &mut self.a[here.clone()];
         let from = self.from.map_or(&*a, |from| &from[here]);
-        let from = &from[..self.m * cols];
-        let (columns, finite) = Columns::load(from, (self.m, self.n), scratch, self.together);
-        (a, columns, finite)
+        let from = T::parts(&from[..self.m * cols]);
+        let sizes = (self.m * T::PARTS, self.n);
+        let (columns, finite) = Columns::load(from, sizes, scratch, self.together);
+        (T::parts_mut(a), columns, finite)
     }
 
     /// The places of the matrices of `range`, which are gathered in the lanes of `to`.
