@@ -7,8 +7,8 @@
 use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{
-    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
-    Task,
+    Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
+    Sweep, Task,
 };
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions, shared};

@@ -1,8 +1,8 @@
 //! The same number of each of several matrices: one lane per matrix.
 
 use super::operands::{
-    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
-    Task,
+    Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
+    Sweep, Task,
 };
 use matrices::Element;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
@@ -123,6 +123,8 @@ pub trait Lanes:
     fn gemver(a: &mut [Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
     /// `rows::gemvt`, not inlined.
     fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
+    /// `rows::gemvh`, not inlined.
+    fn gemvh(a: &[Self], step: &Gemvh<'_, Self>, results: [&mut [Self]; 3]);
     /// `singular::diagonal`, with factors, not inlined: of how many elements it did not get rid becomes `failed`.
     fn bdsqr(d: &mut [Self], e: &mut [Self], factors: [(&mut [Self], usize); 2], failed: &mut Self);
     /// `symmetric::diagonal`, with a `q`, not inlined: of how many elements it did not get rid becomes `failed`.

@@ -92,6 +92,21 @@ pub struct Gemver<'a, V> {
     pub(crate) base: [&'a [V]; 2],
 }
 
+/// The same over a complex matrix, which nothing is taken from. Vectors are their real parts, then their imaginary parts,
+/// which begin `stride` vectors later.
+#[derive(Clone, Debug)]
+pub struct Gemvh<'a, V> {
+    pub(crate) stride: usize,
+    pub(crate) top: usize,
+    pub(crate) end: usize,
+    pub(crate) which: Range<usize>,
+    pub(crate) row: usize,
+    pub(crate) v: &'a [V],
+    pub(crate) tau: f64,
+    /// What is added to the products of the columns, conjugated, with `v`, and to the row, conjugated.
+    pub(crate) base: [&'a [V]; 2],
+}
+
 /// What the roots of a [secular equation](Secular) are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spectrum {

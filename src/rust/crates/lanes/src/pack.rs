@@ -3,8 +3,8 @@
 use super::block;
 use super::lanes::{Float, Lanes};
 use super::operands::{
-    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
-    Task,
+    Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
+    Sweep, Task,
 };
 use super::rows;
 use super::shared::shared;

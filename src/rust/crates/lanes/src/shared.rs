@@ -72,6 +72,10 @@ macro_rules! shared {
             rows::gemvt(a, step, results);
         }
         #[inline(never)]
+        fn gemvh(a: &[Self], step: &Gemvh<'_, Self>, results: [&mut [Self]; 3]) {
+            rows::gemvh(a, step, results);
+        }
+        #[inline(never)]
         fn bdsqr(
             d: &mut [Self],
             e: &mut [Self],

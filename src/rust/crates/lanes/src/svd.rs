@@ -11,7 +11,7 @@ use super::field::{Field, FieldOf};
 use super::kernel::{run_by_block, Kernel, Most};
 use super::lanes::{Float, Lanes};
 use super::pair::Pair;
-use super::rows::svd::{self, Svd};
+use super::rows::svd::{self, Results, Svd};
 use super::rows::Failure;
 use super::scale::Scale;
 use super::singular::{diagonal, iterate};
@@ -27,11 +27,14 @@ pub const NOT_FINITE: i32 = -4;
 /// Rows and columns up to which this beats LAPACK's `gesdd`.
 pub const MOST: Most = Most {
     real: svd::MOST as i32,
-    complex: 64,
+    complex: svd::MOST as i32,
 };
 
 /// Rows and columns up to which matrices are computed one to a lane, alone too.
 pub const BLOCKS: i32 = 96;
+
+/// The same for complex matrices.
+pub const COMPLEX_BLOCKS: i32 = 64;
 
 /// A run of matrices of `m` × `n`.
 pub struct Gesdd<'a, T: Element> {
@@ -99,12 +102,20 @@ impl<T: InParts> Kernel<T> for Gesdd<'_, T> {
     }
 
     #[inline(always)]
+    fn complex_in_rows(&self) -> bool {
+        self.m.max(self.n) > COMPLEX_BLOCKS as usize
+    }
+
+    #[inline(always)]
     fn block_pays(&self, width: usize, matrices: usize) -> bool {
         !self.alone_in_rows() && matrices > width / 4
     }
 
     #[inline(always)]
     fn rows_scratch(&self, width: usize) -> usize {
+        if T::COMPLEX {
+            return self.alone().scratch_complex(size_of::<T::Real>(), width);
+        }
         if !self.alone_in_rows() {
             return 0;
         }
@@ -116,6 +127,26 @@ impl<T: InParts> Kernel<T> for Gesdd<'_, T> {
     where
         T: Float,
     {
+        let (problem, a, (s, long, short), info) = self.one(one);
+        let found = problem.run(a, (&mut *s, &mut *long, &mut *short), scratch);
+        *info = report(found, problem.n, [s, long, short]);
+    }
+
+    #[inline(always)]
+    fn run_rows_complex<V: Lanes<Float = T::Real>>(&mut self, one: usize, scratch: &mut [V]) {
+        let (problem, a, (s, long, short), info) = self.one(one);
+        let found = problem.run_complex(a, (&mut *s, &mut *long, &mut *short), scratch);
+        *info = report(found, problem.n, [s, long, short]);
+    }
+
+    run_by_block!();
+}
+
+impl<T: InParts> Gesdd<'_, T> {
+    /// What is done with matrix `one`, its parts, the places of those of its results, and of its `info`.
+    #[inline(always)]
+    #[allow(clippy::type_complexity)]
+    fn one(&mut self, one: usize) -> (Svd<'_>, &[T::Real], Results<'_, T::Real>, &mut i32) {
         let (m, n) = (self.m, self.n);
         let (tall, narrow, _) = self.sizes();
         let problem = self.alone();
@@ -124,29 +155,12 @@ impl<T: InParts> Kernel<T> for Gesdd<'_, T> {
         let (long, short) = (tall * problem.columns, narrow * narrow);
         let short = if long > 0 { short } else { 0 };
         let (u_len, vt_len) = if m < n { (short, long) } else { (long, short) };
-        let u = &mut self.u[one * u_len..][..u_len];
-        let vt = &mut self.vt[one * vt_len..][..vt_len];
-        let results = if m < n {
-            (&mut *s, &mut *vt, &mut *u)
-        } else {
-            (&mut *s, &mut *u, &mut *vt)
-        };
-        self.info[one] = match problem.run(a, results, scratch) {
-            Ok(()) => 0,
-            Err(Failure::NotFinite) => NOT_FINITE,
-            Err(Failure::NotConverged) => narrow as i32,
-        };
-        if self.info[one] != 0 {
-            for result in [s, u, vt] {
-                result.fill(T::NAN);
-            }
-        }
+        let u = T::parts_mut(&mut self.u[one * u_len..][..u_len]);
+        let vt = T::parts_mut(&mut self.vt[one * vt_len..][..vt_len]);
+        let results = if m < n { (s, vt, u) } else { (s, u, vt) };
+        (problem, T::parts(a), results, &mut self.info[one])
     }
 
-    run_by_block!();
-}
-
-impl<T: InParts> Gesdd<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
@@ -218,6 +232,20 @@ impl<T: InParts> Gesdd<'_, T> {
             }
         }
     }
+}
+
+/// `info` of a matrix of `n` singular values, all of whose results are NaN where it has none.
+#[inline(always)]
+fn report<T: Element>(found: Result<(), Failure>, n: usize, results: [&mut [T]; 3]) -> i32 {
+    let info = match found {
+        Ok(()) => return 0,
+        Err(Failure::NotFinite) => NOT_FINITE,
+        Err(Failure::NotConverged) => n as i32,
+    };
+    for result in results {
+        result.fill(T::NAN);
+    }
+    info
 }
 
 /// Brings the matrices near 1. Those that are not finite become 0: they are not 0 in the first

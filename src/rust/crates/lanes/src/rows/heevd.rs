@@ -8,6 +8,7 @@ use super::conquer;
 use super::eigh::{columns_in_order, in_order, Eigh};
 use super::hetrd::{hetrd, work_to_reduce, Results};
 use super::near::bring_near_1;
+use super::planes::{make_complex, Phase};
 use super::product::packed;
 use super::reduce::stride;
 use super::sweep::line;
@@ -154,47 +155,14 @@ impl Eigh<'_> {
     }
 }
 
-/// The rows of real columns, each times its factor, as complex numbers.
-#[inline(always)]
-fn make_complex<V: Lanes>(
-    (q, stride): (&[V], usize),
-    factors: &[V::Float],
-    (columns, wide): (&mut [V], usize),
-) {
-    columns.fill(columns[0].like(0.0));
-    for (to, q) in columns.chunks_exact_mut(wide).zip(q.chunks_exact(stride)) {
-        let to = V::flat_mut(to).chunks_exact_mut(2);
-        let from = V::flat(q).iter().zip(factors.chunks_exact(2));
-        for (to, (q, factor)) in to.zip(from) {
-            (to[0], to[1]) = (times(*q, factor[0]), times(*q, factor[1]));
-        }
-    }
-}
-
-#[inline(always)]
-fn times<T: Float>(a: T, b: T) -> T {
-    T::of(a.f64() * b.f64())
-}
-
 /// What is beside the diagonal becomes the diagonal, in parts, of the matrix that makes that real, and `e` the sizes.
 #[inline(always)]
 fn make_real<T: Float>(beside: &mut [T], e: &mut [T]) {
-    let (mut re, mut im) = (1.0, 0.0);
+    let mut factor = Phase::ONE;
     for (e, beside) in e.iter_mut().zip(beside.chunks_exact_mut(2)) {
-        let (x, y) = (beside[0].f64(), beside[1].f64());
-        (beside[0], beside[1]) = (T::of(re), T::of(im));
-        // The elements of the matrix are near 1, but some may be so small that their squares vanish.
-        let largest = x.abs().max(y.abs());
-        if largest == 0.0 {
-            *e = T::of(0.0);
-            continue;
-        }
-        let (x, y) = (x / largest, y / largest);
-        let size = (x * x + y * y).sqrt();
-        *e = T::of(size * largest);
-        let (c, s) = (x / size, y / size);
-        (re, im) = (re * c - im * s, re * s + im * c);
-        let size = (re * re + im * im).sqrt();
-        (re, im) = (re / size, im / size);
+        let (size, phase) = Phase::of(beside);
+        factor.store(beside);
+        *e = T::of(size);
+        factor = factor.times(phase);
     }
 }

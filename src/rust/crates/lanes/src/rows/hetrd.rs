@@ -3,6 +3,7 @@
 //! complex: a diagonal matrix of numbers of size 1 makes that real. Real and imaginary parts are matrices of their
 //! own, so that products of real columns serve.
 
+use super::planes::{along, both, conjugated, interleave, keep, take, turn, two_of, Two, PANEL};
 use super::product::packed;
 use super::reduce::{dots, square, PARTS};
 use super::reflect::BLOCK;
@@ -12,9 +13,6 @@ use super::sweep::line;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{Factors, Hemv, Product};
 use crate::together::Together;
-
-/// Reflections of a panel.
-const PANEL: usize = 16;
 
 /// Vectors that [`hetrd`] works in.
 pub(super) fn work_to_reduce(stride: usize, width: usize) -> usize {
@@ -67,18 +65,6 @@ pub(super) fn hetrd<V: Lanes>(
     }
 }
 
-/// The parts of `v` and `w` of a panel's reflection `k`, in some rows.
-#[inline(always)]
-fn parts_of<V>(known: &[V], stride: usize, k: usize, rows: std::ops::Range<usize>) -> [&[V]; 4] {
-    let at = |part: usize| (part * PANEL + k) * stride;
-    [
-        &known[at(0)..][rows.clone()],
-        &known[at(1)..][rows.clone()],
-        &known[at(2)..][rows.clone()],
-        &known[at(3)..][rows],
-    ]
-}
-
 impl<V: Lanes> Matrix<'_, V> {
     /// Makes the squares of a line on the diagonal whole, from column `first` on.
     #[inline(always)]
@@ -107,7 +93,7 @@ impl<V: Lanes> Matrix<'_, V> {
         for i in 0..PANEL.min(n - start) {
             let j = start + i;
             for k in 0..i {
-                self.take(j, parts_of(known, stride, k, 0..len));
+                self.take(j, two_of(known, stride, k, j / V::WIDTH..len));
             }
             results.d[j] = V::flat(&self.a[j * stride..][..stride])[j];
             if j + 1 == n {
@@ -119,25 +105,18 @@ impl<V: Lanes> Matrix<'_, V> {
             results.tau[2 * j + 2..][..2].fill(tau);
             if !results.vectors.is_empty() {
                 let to = &mut results.vectors[2 * n * j..][2 * j + 2..2 * n];
-                let (re, im) = (V::flat(&x[..stride]), V::flat(&x[stride..]));
-                let x = re[j + 1..n].iter().zip(&im[j + 1..n]);
-                for (to, (re, im)) in to.chunks_exact_mut(2).zip(x) {
-                    (to[0], to[1]) = (*re, *im);
-                }
+                interleave(x.split_at(stride), j + 1..n, to, false);
             }
             self.multiply(x, j + 1, p, parts);
             let top = (j + 1) / BLOCK * BLOCK / V::WIDTH;
             for k in 0..i {
-                less_known(p, x, stride, top, parts_of(known, stride, k, top..len));
+                let known = two_of(known, stride, k, top..len);
+                let (re, im) = x.split_at(stride);
+                let [v, w] = along([&re[top..len], &im[top..len]], known);
+                take(both(p, stride, top..len), known, [w, v]);
             }
             complete((p, &*x), (stride, len), j + 1, tau);
-            for (part, from) in x
-                .chunks_exact(stride)
-                .chain(p.chunks_exact(stride))
-                .enumerate()
-            {
-                known[(part * PANEL + i) * stride..][..stride].copy_from_slice(from);
-            }
+            keep(known, stride, i, [&*x, &*p]);
         }
         let end = start + PANEL;
         if end >= n {
@@ -148,17 +127,7 @@ impl<V: Lanes> Matrix<'_, V> {
         factors[..half].copy_from_slice(&known[half..]);
         factors[half..].copy_from_slice(&known[..half]);
         self.update(0, end, (known, factors), work);
-        let plane = PANEL * stride;
-        for (to, from) in [(0, 3), (1, 2), (2, 1), (3, 0)] {
-            let to = &mut factors[to * plane..][..plane];
-            let from = &known[from * plane..][..plane];
-            to.copy_from_slice(from);
-        }
-        for at in [0, 2 * plane] {
-            for factor in &mut factors[at..][..plane] {
-                *factor = -*factor;
-            }
-        }
+        turn(factors, stride);
         self.update(1, end, (known, factors), work);
         self.squares(end);
     }
@@ -189,31 +158,13 @@ impl<V: Lanes> Matrix<'_, V> {
         );
     }
 
-    /// Takes `v wᴴ + w vᴴ` from column `j`.
+    /// Takes `v wᴴ + w vᴴ` from column `j`, from its vector on.
     #[inline(always)]
-    fn take(&mut self, j: usize, known: [&[V]; 4]) {
-        let (len, stride) = (self.len, self.stride);
-        let (re, im) = self.a.split_at_mut(self.n * stride);
-        let mut factors = [re[0]; 4];
-        for (factor, known) in factors.iter_mut().zip(known) {
-            *factor = factor.like(V::flat(known)[j].f64());
-        }
-        let [vr_j, vi_j, wr_j, wi_j] = factors;
-        let top = j / V::WIDTH;
-        let rows = len - top;
-        let (re, im) = (
-            &mut re[j * stride + top..][..rows],
-            &mut im[j * stride + top..][..rows],
-        );
-        let [vr, vi, wr, wi] = known;
-        let (vr, vi) = (&vr[top..][..rows], &vi[top..][..rows]);
-        let (wr, wi) = (&wr[top..][..rows], &wi[top..][..rows]);
-        for i in 0..rows {
-            let value = vi[i].neg_mul_add(wi_j, vr[i].neg_mul_add(wr_j, re[i]));
-            re[i] = wi[i].neg_mul_add(vi_j, wr[i].neg_mul_add(vr_j, value));
-            let value = vr[i].mul_add(wi_j, vi[i].neg_mul_add(wr_j, im[i]));
-            im[i] = wr[i].mul_add(vi_j, wi[i].neg_mul_add(vr_j, value));
-        }
+    fn take(&mut self, j: usize, known: Two<'_, V>) {
+        let [v, w] = conjugated(known, j % V::WIDTH);
+        let (re, im) = self.a.split_at_mut(self.n * self.stride);
+        let rows = j * self.stride + j / V::WIDTH..j * self.stride + self.len;
+        take([&mut re[rows.clone()], &mut im[rows]], known, [w, v]);
     }
 
     /// `p` becomes the product with `x` of what there is from row and column `first` on.
@@ -265,27 +216,6 @@ impl<V: Lanes> Matrix<'_, V> {
                 }
             }
         }
-    }
-}
-
-/// From `p`, in rows from vector `top` on, what `v wᴴ + w vᴴ` makes of `x` is taken.
-#[inline(always)]
-fn less_known<V: Lanes>(p: &mut [V], x: &[V], stride: usize, top: usize, known: [&[V]; 4]) {
-    let rows = known[0].len();
-    let (re, im) = x.split_at(stride);
-    let [vr_re, vi_re, wr_re, wi_re] = dots(&re[top..][..rows], known);
-    let [vr_im, vi_im, wr_im, wi_im] = dots(&im[top..][..rows], known);
-    let (v_re, v_im) = (vr_re + vi_im, vr_im - vi_re);
-    let (w_re, w_im) = (wr_re + wi_im, wr_im - wi_re);
-    let [vr, vi, wr, wi] = known;
-    let (vi, wr, wi) = (&vi[..rows], &wr[..rows], &wi[..rows]);
-    let (re, im) = p.split_at_mut(stride);
-    let (re, im) = (&mut re[top..][..rows], &mut im[top..][..rows]);
-    for i in 0..rows {
-        let value = vi[i].mul_add(w_im, vr[i].neg_mul_add(w_re, re[i]));
-        re[i] = wi[i].mul_add(v_im, wr[i].neg_mul_add(v_re, value));
-        let value = vi[i].neg_mul_add(w_re, vr[i].neg_mul_add(w_im, im[i]));
-        im[i] = wi[i].neg_mul_add(v_re, wr[i].neg_mul_add(v_im, value));
     }
 }
 

@@ -7,6 +7,7 @@
 //! together: no size of matrix is computed in both ways there.
 
 mod back;
+mod bdsdc;
 mod bidiagonal;
 pub(crate) mod cholesky;
 mod conquer;
@@ -14,7 +15,10 @@ mod deflate;
 mod divide;
 pub(crate) mod eigh;
 mod ends;
+mod gebrd;
 mod gemver;
+mod gemvh;
+mod gesdd;
 mod heevd;
 mod hemv;
 mod hetrd;
@@ -22,6 +26,7 @@ pub(crate) mod lu;
 mod merge;
 mod near;
 mod panel;
+mod planes;
 mod poles;
 mod product;
 pub(crate) mod qr;
@@ -44,6 +49,7 @@ mod values;
 
 pub(crate) use conquer::stedc;
 pub(crate) use gemver::{gemver, gemvt};
+pub(crate) use gemvh::gemvh;
 pub(crate) use hemv::hemv;
 pub(crate) use lu::follow;
 pub(crate) use product::{packed, product};

@@ -58,18 +58,34 @@ pub(super) fn lift<V: Lanes>(elements: [&mut [V]; 2]) -> Scale<V> {
     scale
 }
 
-/// Columns from `first` on become those of the identity.
+/// Singular values are brought back, and become `s` as they descend; `order`, their numbers as they ascend, is turned.
 #[inline(always)]
-pub(super) fn unit<V: Lanes>(q: &mut [V], stride: usize, first: usize) {
-    for (j, column) in q.chunks_exact_mut(stride).enumerate().skip(first) {
-        column.fill(column[0].like(0.0));
-        V::flat_mut(column)[j] = V::Float::of(1.0);
+pub(super) fn descending<V: Lanes>(
+    scale: &Scale<V>,
+    d: &mut [V],
+    order: &mut [u16],
+    s: &mut [V::Float],
+) {
+    scale.back(d);
+    order.reverse();
+    for (s, &from) in s.iter_mut().zip(&*order) {
+        *s = V::flat(d)[usize::from(from)];
     }
 }
 
-/// The columns, of `m` rows, become those of `to`, or its `rows`: the first ones in that order, the others in their own.
+/// Columns from `first` on, of elements of so many `parts`, become those of the identity.
 #[inline(always)]
-pub(super) fn write<V: Lanes>(
+pub(super) fn unit<V: Lanes>(q: &mut [V], stride: usize, first: usize, parts: usize) {
+    for (j, column) in q.chunks_exact_mut(stride).enumerate().skip(first) {
+        column.fill(column[0].like(0.0));
+        V::flat_mut(column)[j * parts] = V::Float::of(1.0);
+    }
+}
+
+/// The columns, of `m` numbers, become those of `to`, or its `rows`: the first ones in that order, the others in their
+/// own. So many numbers are an element.
+#[inline(always)]
+pub(super) fn write<V: Lanes, const PARTS: usize>(
     (q, stride): (&[V], usize),
     m: usize,
     order: &[u16],
@@ -90,9 +106,10 @@ pub(super) fn write<V: Lanes>(
         for (c, to) in columns[..wide].iter_mut().enumerate() {
             *to = column((q, stride), m, order, first + c);
         }
-        for (i, to) in to.chunks_exact_mut(count).enumerate() {
-            for (to, column) in to[first..][..wide].iter_mut().zip(&columns) {
-                *to = column[i];
+        for (i, to) in to.chunks_exact_mut(count * PARTS).enumerate() {
+            let to = &mut to[first * PARTS..][..wide * PARTS];
+            for (to, column) in to.chunks_exact_mut(PARTS).zip(&columns) {
+                to.copy_from_slice(&column[i * PARTS..][..PARTS]);
             }
         }
     }

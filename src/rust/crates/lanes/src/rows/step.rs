@@ -4,10 +4,11 @@ use super::reduce::{dots, reflection};
 use super::reflect::BLOCK;
 use super::share::{share_by, worth_it};
 use super::sweep::line;
-use crate::householder::Range;
+use crate::householder;
 use crate::lanes::{Float, Lanes};
 use crate::operands::Gemver;
 use crate::together::Together;
+use std::ops::Range;
 
 /// Parts of a pass over a large matrix: so many whoever helps, as their products are added up one after the other.
 pub(super) const PARTS: usize = 8;
@@ -40,50 +41,22 @@ pub(super) struct Reduced<'a, T> {
 impl<V: Lanes> Matrix<'_, V> {
     /// As [`gemvt`](super::gemver::gemvt), by several threads.
     #[inline(always)]
-    pub(super) fn multiply(&self, step: &Gemver<'_, V>, [y, x, w]: [&mut [V]; 3], parts: &mut [V]) {
-        let (a, stride) = (&*self.a, self.stride);
-        let operations = 4 * step.which.len() * (self.m - step.row);
-        if !worth_it(operations) {
-            V::gemvt(a, step, [y, x, w]);
-            return;
-        }
-        let line = line::<V>();
-        let first = step.which.start;
-        let start = |at: usize| match at {
-            0 => first,
-            _ => (first + step.which.len() * at / PARTS).next_multiple_of(line),
+    pub(super) fn multiply(&self, step: &Gemver<'_, V>, results: [&mut [V]; 3], parts: &mut [V]) {
+        let a = &*self.a;
+        let pass = Pass {
+            stride: self.stride,
+            planes: 1,
+            which: step.which.clone(),
+            rows: step.top..step.end,
+            operations: 4 * step.which.len() * (self.m - step.row),
         };
-        let least = 1;
-        share_by(
-            least,
-            self.together,
-            operations,
-            (&mut *parts, 3 * stride),
-            &mut [],
-            &|at, part, _| {
-                for (part, at) in part.chunks_exact_mut(3 * stride).zip(at..) {
-                    let (y, part) = part.split_at_mut(stride);
-                    let (x, w) = part.split_at_mut(stride);
-                    let step = Gemver {
-                        which: start(at)..start(at + 1),
-                        ..step.clone()
-                    };
-                    V::gemvt(a, &step, [y, x, w]);
-                }
-            },
-        );
-        w[step.top..step.end].fill(self.lanes.like(0.0));
-        for (at, part) in parts.chunks_exact(3 * stride).enumerate() {
-            let (own_y, part) = part.split_at(stride);
-            let (own_x, own_w) = part.split_at(stride);
-            let which = start(at) / line * line / V::WIDTH..start(at + 1) / V::WIDTH;
-            y[which.clone()].copy_from_slice(&own_y[which.clone()]);
-            x[which.clone()].copy_from_slice(&own_x[which]);
-            let own = &own_w[step.top..step.end];
-            for (w, own) in w[step.top..step.end].iter_mut().zip(own) {
-                *w += *own;
-            }
-        }
+        pass.share(self.together, results, parts, &|which, results| {
+            let step = Gemver {
+                which,
+                ..step.clone()
+            };
+            V::gemvt(a, &step, results);
+        });
     }
 
     /// The reflection of row `j` right of the diagonal, which `x` is; `u` becomes its vector.
@@ -102,7 +75,7 @@ impl<V: Lanes> Matrix<'_, V> {
         // What is that small is rounding of the largest elements, which are near 1; its squares would be inexact.
         let [square] = dots(&x[from..], [&x[from..]]);
         let alpha = V::flat(x)[first];
-        if square.any_less(Range::like(zero).tiny) {
+        if square.any_less(householder::Range::like(zero).tiny) {
             x[from..].fill(zero);
             V::flat_mut(x)[first] = alpha;
         }
@@ -147,6 +120,70 @@ impl<V: Lanes> Matrix<'_, V> {
             *w = factor * v.neg_mul_add(along, *w);
         }
         V::flat_mut(w)[first..=j].fill(V::Float::of(0.0));
+    }
+}
+
+/// A pass over some columns of a matrix, or of the parts of a complex one, in the vectors `rows`.
+pub(super) struct Pass {
+    pub(super) stride: usize,
+    /// 2 where vectors have real and imaginary parts.
+    pub(super) planes: usize,
+    pub(super) which: Range<usize>,
+    pub(super) rows: Range<usize>,
+    pub(super) operations: usize,
+}
+
+/// What a pass over some columns does: it gives their elements of two rows, and what they add to a column.
+type Over<'a, V> = &'a (dyn Fn(Range<usize>, [&mut [V]; 3]) + Sync);
+
+impl Pass {
+    /// By several threads, each of which takes some of the columns.
+    #[inline(always)]
+    pub(super) fn share<V: Lanes>(
+        &self,
+        together: Together<'_>,
+        [y, x, w]: [&mut [V]; 3],
+        parts: &mut [V],
+        over: Over<'_, V>,
+    ) {
+        if !worth_it(self.operations) {
+            return over(self.which.clone(), [y, x, w]);
+        }
+        let (line, stride) = (line::<V>(), self.stride);
+        let (first, each) = (self.which.start, self.planes * stride);
+        let start = |at: usize| match at {
+            0 => first,
+            _ => (first + self.which.len() * at / PARTS).next_multiple_of(line),
+        };
+        let least = 1;
+        share_by(
+            least,
+            together,
+            self.operations,
+            (&mut *parts, 3 * each),
+            &mut [],
+            &|at, part, _| {
+                for (part, at) in part.chunks_exact_mut(3 * each).zip(at..) {
+                    let (y, part) = part.split_at_mut(each);
+                    let (x, w) = part.split_at_mut(each);
+                    over(start(at)..start(at + 1), [y, x, w]);
+                }
+            },
+        );
+        for plane in (0..each).step_by(stride) {
+            let w = &mut w[plane..][self.rows.clone()];
+            w.fill(w[0].like(0.0));
+            for (at, part) in parts.chunks_exact(3 * each).enumerate() {
+                let which = start(at) / line * line / V::WIDTH..start(at + 1) / V::WIDTH;
+                for (to, own) in [&mut *y, &mut *x].into_iter().zip(part.chunks_exact(each)) {
+                    to[plane..][which.clone()].copy_from_slice(&own[plane..][which.clone()]);
+                }
+                let own = &part[2 * each + plane..][self.rows.clone()];
+                for (w, own) in w.iter_mut().zip(own) {
+                    *w += *own;
+                }
+            }
+        }
     }
 }
 

@@ -128,7 +128,7 @@ impl<'a> Svd<'a> {
         }
         let (mut u, mut u_stride) = (&*u, inner.stride);
         if much_taller {
-            unit(outer, outer_stride, n);
+            unit(outer, outer_stride, n, 1);
             let columns = outer.chunks_exact_mut(outer_stride);
             for (to, from) in columns.zip(u.chunks_exact(u_stride)) {
                 to.fill(to[0].like(0.0));
@@ -145,7 +145,7 @@ impl<'a> Svd<'a> {
             reflections.act((&mut *outer, outer_stride), work, self.together);
             (u, u_stride) = (outer, outer_stride);
         }
-        write((u, u_stride), m, order, long, self.wide);
+        write::<V, 1>((u, u_stride), m, order, long, self.wide);
         Ok(())
     }
 

@@ -2,16 +2,11 @@
 //! reflections, as LAPACK's `gesdd`.
 
 use super::back::{room_for_reflections, Reflections};
+use super::bdsdc::Bdsdc;
 use super::bidiagonal::{bidiagonal, work_to_reduce, Reduced};
-use super::conquer;
-use super::near::{lift, unit, write};
-use super::product::packed;
-use super::singular::{self, Singular};
-use super::singular_values::Values;
-use super::values;
+use super::near::{descending, unit, write};
 use super::Failure;
 use crate::lanes::Lanes;
-use crate::operands::Room;
 use crate::scale::Scale;
 use crate::together::Together;
 
@@ -25,13 +20,16 @@ pub(super) struct Triplets<'a> {
     pub(super) together: Together<'a>,
 }
 
-impl Triplets<'_> {
-    /// Vectors that a matrix of right singular vectors has, in which leaves and reflections work, too.
+impl<'a> Triplets<'a> {
+    /// The bidiagonal form.
     #[inline(always)]
-    fn whole(&self, width: usize) -> usize {
-        (self.n * self.stride)
-            .max(room_for_reflections(self.stride, width))
-            .max(singular::LEAST)
+    fn bdsdc(&self) -> Bdsdc<'a> {
+        Bdsdc {
+            n: self.n,
+            stride: self.stride,
+            vectors: self.columns > 0,
+            together: self.together,
+        }
     }
 
     /// Vectors of as many numbers as columns, and one more.
@@ -44,11 +42,12 @@ impl Triplets<'_> {
     #[inline(always)]
     pub(super) fn scratch(&self, width: usize) -> usize {
         let (n, stride) = (self.n, self.stride);
+        let inner = self.bdsdc().scratch(width);
         let rest = if self.columns > 0 {
-            let matrices = (self.columns + n) * stride + 2 * self.whole(width);
-            matrices + conquer::vectors(n, stride, width) + packed(stride, n, width)
+            let matrices = (self.columns + n) * stride;
+            matrices + inner.max(room_for_reflections(stride, width))
         } else {
-            n + values::vectors(n, stride, width).max(singular::LEAST)
+            inner
         };
         4 * self.row(width) + rest.max(work_to_reduce(stride, width))
     }
@@ -84,73 +83,21 @@ impl Triplets<'_> {
             },
         };
         bidiagonal((self.m, n, stride), matrix, results, scratch, self.together);
-        let lifted = lift([&mut *d, &mut *e]);
-        let problem = (&mut V::flat_mut(d)[..n], &V::flat(e)[..n]);
-        let (u, found) = if self.columns > 0 {
-            let factors = [&*left, &right[..n]];
-            self.vectors(problem, (matrix, factors), (short, rows), order, scratch)
-        } else {
-            let (ends, room) = scratch.split_at_mut(n);
-            let values = Values {
-                d: problem.0,
-                e: problem.1,
-                ends,
-                order: &mut *order,
-                stride,
-                room,
-                together: self.together,
-            };
-            (&mut [][..], values.run())
-        };
-        lifted.back(d);
-        scale.back(d);
-        order.reverse();
-        for (s, &from) in s.iter_mut().zip(&*order) {
-            *s = V::flat(d)[usize::from(from)];
-        }
-        found.then_some(u).ok_or(Failure::NotConverged)
-    }
-
-    /// The singular vectors from the bidiagonal form and the reflections, the left ones of which are in `matrix`, the
-    /// right ones in `short`.
-    #[inline(always)]
-    fn vectors<'s, V: Lanes>(
-        &self,
-        (d, e): (&mut [V::Float], &[V::Float]),
-        (matrix, [left, right]): (&[V], [&[V::Float]; 2]),
-        (short, rows): (&mut [V::Float], bool),
-        order: &mut [u16],
-        scratch: &'s mut [V],
-    ) -> (&'s mut [V], bool) {
-        let (n, stride) = (self.n, self.stride);
-        let whole = self.whole(V::WIDTH);
+        let square = if self.columns > 0 { n * stride } else { 0 };
         let (u, scratch) = scratch.split_at_mut(self.columns * stride);
-        let (w, scratch) = scratch.split_at_mut(n * stride);
-        let (packed, scratch) = scratch.split_at_mut(whole);
-        let (vectors, scratch) = scratch.split_at_mut(whole);
-        let (rest, work) = scratch.split_at_mut(conquer::vectors(n, stride, V::WIDTH));
-        let mut room = Room {
-            stride,
-            packed,
-            vectors,
-            rest,
-            work,
-        };
-        let problem = Singular {
-            d,
-            e,
-            u: &mut u[..n * stride],
-            w: &mut *w,
-            order: &mut *order,
-            room: &mut room,
-            together: self.together,
-        };
-        if !problem.run() {
-            return (u, false);
+        let (w, scratch) = scratch.split_at_mut(square);
+        let vectors = [&mut u[..square], &mut *w];
+        let found = self.bdsdc().run([&mut *d, e], vectors, order, scratch);
+        descending(scale, d, order, s);
+        if !found {
+            return Err(Failure::NotConverged);
         }
-        unit(u, stride, n);
-        let of_right = (&*short, n, n, 1, right);
-        let of_left = (V::flat(matrix), stride * V::WIDTH, self.m, 0, left);
+        if self.columns == 0 {
+            return Ok(u);
+        }
+        unit(u, stride, n, 1);
+        let of_right = (&*short, n, n, 1, &right[..n]);
+        let of_left = (V::flat(matrix), stride * V::WIDTH, self.m, 0, &*left);
         for (q, (from, step, rows, before, tau)) in [(&mut *w, of_right), (&mut *u, of_left)] {
             let reflections = Reflections {
                 from,
@@ -160,11 +107,9 @@ impl Triplets<'_> {
                 pairs: false,
                 tau,
             };
-            reflections.act((q, stride), room.vectors, self.together);
+            reflections.act((q, stride), scratch, self.together);
         }
-        order.reverse();
-        write((w, stride), n, order, short, rows);
-        order.reverse();
-        (u, true)
+        write::<V, 1>((w, stride), n, order, short, rows);
+        Ok(u)
     }
 }

@@ -10,8 +10,8 @@ mod transpose;
 use crate::block;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{
-    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
-    Task,
+    Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
+    Sweep, Task,
 };
 use crate::processor;
 use crate::rows;
@@ -85,6 +85,7 @@ macro_rules! vector {
                 ) = rows::larfg if column;
                 fn gemver(a: &mut [$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemver if a;
                 fn gemvt(a: &[$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemvt if a;
+                fn gemvh(a: &[$name], step: &Gemvh<'_, $name>, results: [&mut [$name]; 3]) = rows::gemvh if a;
                 fn bdsqr(
                     d: &mut [$name],
                     e: &mut [$name],

@@ -2,11 +2,11 @@
 
 use crate::complex::{absolute, batch, numbers, part, polar, Part, Results, C};
 use crate::{in_both, on, Random, SLACK, THREADS};
-use lanes::svd::{Gesdd, MOST, NOT_FINITE};
+use lanes::svd::{Gesdd, COMPLEX_BLOCKS, NOT_FINITE};
 use lanes::Unit;
 use matrices::Vectors;
 
-const LARGEST: usize = MOST.complex as usize;
+const LARGEST: usize = COMPLEX_BLOCKS as usize;
 const SIZES: [(usize, usize); 16] = [
     (1, 1),
     (1, 2),
@@ -24,6 +24,18 @@ const SIZES: [(usize, usize); 16] = [
     (LARGEST, 20),
     (LARGEST, LARGEST),
     (50, LARGEST),
+];
+/// Of matrices whose rows are in lanes, around the edges of panels and lines.
+const LARGE: [(usize, usize); 9] = [
+    (LARGEST + 1, 1),
+    (LARGEST + 1, 16),
+    (LARGEST + 1, LARGEST + 1),
+    (LARGEST + 3, LARGEST - 1),
+    (33, 80),
+    (80, 49),
+    (97, 113),
+    (200, 31),
+    (129, 128),
 ];
 const ALL: [Vectors; 3] = [Vectors::Full, Vectors::Thin, Vectors::No];
 const COUNTS: [usize; 2] = [7, 17];
@@ -138,8 +150,12 @@ fn check<T: Part>((m, n): (usize, usize), vectors: Vectors, a: &[C], result: &[C
 
 fn decomposes<T: Part>() {
     let mut random = Random(31);
-    for (m, n) in SIZES {
-        for (count, vectors) in COUNTS.into_iter().flat_map(|count| ALL.map(|v| (count, v))) {
+    let cases = SIZES
+        .into_iter()
+        .flat_map(|size| COUNTS.map(|count| (size, count)));
+    let large = LARGE.map(|size| (size, 2));
+    for ((m, n), count) in cases.chain(large) {
+        for vectors in ALL {
             let x = numbers::<T>(&mut random, m * n * count);
             let (results, info) = batch::<T>(&x, count, run::<T>((m, n), vectors));
             assert_eq!(info, vec![0; count]);
