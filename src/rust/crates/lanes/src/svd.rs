@@ -34,7 +34,7 @@ pub const MOST: Most = Most {
 pub const BLOCKS: i32 = 96;
 
 /// The same for complex matrices.
-pub const COMPLEX_BLOCKS: i32 = 64;
+pub const COMPLEX_BLOCKS: i32 = 48;
 
 /// A run of matrices of `m` × `n`.
 pub struct Gesdd<'a, T: Element> {

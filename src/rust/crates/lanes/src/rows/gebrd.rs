@@ -3,7 +3,8 @@
 //! matrices of numbers of size 1 make it real.
 
 use super::bidiagonal::places;
-use super::planes::{along, both, conjugated, interleave, keep, take, turn, two_of, PANEL};
+use super::pending::Pending;
+use super::planes::{both, interleave, keep, turn, PANEL};
 use super::product::packed;
 use super::reduce::dots;
 use super::reflect::BLOCK;
@@ -15,7 +16,6 @@ use crate::householder;
 use crate::lanes::{Float, Lanes};
 use crate::operands::{Factors, Gemvh, Product};
 use crate::together::Together;
-use std::ops::Range;
 
 /// Vectors that [`gebrd`] works in.
 pub(super) fn work_to_reduce(stride: usize, width: usize) -> usize {
@@ -71,64 +71,6 @@ pub(super) fn gebrd<V: Lanes>(
     }
 }
 
-/// What is still to be taken from a matrix: `v yᴴ + w uᴴ` of each reflection of a panel. The parts of all `v`, then those
-/// of `w`; of `y`, then of `u`.
-struct Known<'a, V> {
-    columns: &'a [V],
-    rows: &'a [V],
-    count: usize,
-    stride: usize,
-    /// Of columns what is left, and of rows all.
-    vectors: Range<usize>,
-    wide: usize,
-}
-
-impl<V: Lanes> Known<'_, V> {
-    /// From column `j`, which is 0 in lanes before its first row.
-    #[inline(always)]
-    fn take_from(&self, [re, im]: [&mut [V]; 2], j: usize) {
-        for k in 0..self.count {
-            let factors = conjugated(two_of(self.rows, self.stride, k, 0..self.wide), j);
-            let columns = two_of(self.columns, self.stride, k, self.vectors.clone());
-            take([&mut *re, &mut *im], columns, factors);
-        }
-    }
-
-    /// From the product of the matrix, transposed and conjugated, with `v`, and from its row `j`, conjugated.
-    #[inline(always)]
-    fn take_from_rows(&self, v: &[V], j: usize, [product, row]: [&mut [V]; 2]) {
-        let stride = self.stride;
-        let which = (j + 1) / V::WIDTH..self.wide;
-        let (re, im) = v.split_at(stride);
-        let v = [&re[self.vectors.clone()], &im[self.vectors.clone()]];
-        let row_j = j - self.vectors.start * V::WIDTH;
-        for k in 0..self.count {
-            let columns = two_of(self.columns, stride, k, self.vectors.clone());
-            let rows = two_of(self.rows, stride, k, which.clone());
-            take(
-                both(product, stride, which.clone()),
-                rows,
-                along(v, columns),
-            );
-            let here = conjugated(columns, row_j);
-            take(both(row, stride, which.clone()), rows, here);
-        }
-    }
-
-    /// From the product of the matrix with `u`, which begins in vector `top`.
-    #[inline(always)]
-    fn take_from_product(&self, u: &[V], top: usize, w: &mut [V]) {
-        let stride = self.stride;
-        let (re, im) = u.split_at(stride);
-        let u = [&re[top..self.wide], &im[top..self.wide]];
-        for k in 0..self.count {
-            let factors = along(u, two_of(self.rows, stride, k, top..self.wide));
-            let columns = two_of(self.columns, stride, k, self.vectors.clone());
-            take(both(w, stride, self.vectors.clone()), columns, factors);
-        }
-    }
-}
-
 /// A reflection of a row: its elements before and after it, and its factor.
 struct Made {
     alpha: [f64; 2],
@@ -153,7 +95,7 @@ impl<V: Lanes> Matrix<'_, V> {
         let [v, y, x, u, w] = std::array::from_fn(|_| vectors.next().unwrap_or_default());
         for i in 0..PANEL.min(n - start) {
             let j = start + i;
-            let known = Known {
+            let known = Pending {
                 columns: &*columns,
                 rows: &*rows,
                 count: i,
@@ -201,7 +143,7 @@ impl<V: Lanes> Matrix<'_, V> {
     fn reflect_column(
         &mut self,
         j: usize,
-        known: &Known<'_, V>,
+        known: &Pending<'_, V>,
         v: &mut [V],
         results: &mut Reduced<'_, V::Float>,
     ) -> f64 {

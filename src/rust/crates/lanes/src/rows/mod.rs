@@ -26,6 +26,7 @@ pub(crate) mod lu;
 mod merge;
 mod near;
 mod panel;
+mod pending;
 mod planes;
 mod poles;
 mod product;

@@ -3,7 +3,7 @@
 use crate::complex::{absolute, batch, numbers, part, polar, Part, Results, C};
 use crate::{in_both, on, Random, SLACK, THREADS};
 use lanes::svd::{Gesdd, COMPLEX_BLOCKS, NOT_FINITE};
-use lanes::Unit;
+use lanes::{Together, Unit, ALONE};
 use matrices::Vectors;
 
 const LARGEST: usize = COMPLEX_BLOCKS as usize;
@@ -51,6 +51,14 @@ fn run<T: Part>(
     (m, n): (usize, usize),
     vectors: Vectors,
 ) -> impl Fn(Unit, &[T::Number], usize) -> Results<T::Number> {
+    run_by::<T>((m, n), vectors, THREADS)
+}
+
+fn run_by<T: Part>(
+    (m, n): (usize, usize),
+    vectors: Vectors,
+    together: Together<'static>,
+) -> impl Fn(Unit, &[T::Number], usize) -> Results<T::Number> {
     move |unit, x, count| {
         let zero = T::number(C::new(0.0, 0.0));
         let [of_s, of_u, of_vt] = lengths((m, n), vectors);
@@ -65,7 +73,7 @@ fn run<T: Part>(
             u: &mut u,
             vt: &mut vt,
             info: &mut info,
-            together: THREADS,
+            together,
         };
         on(unit, kernel, count);
         let s: Vec<T::Number> = s.iter().map(|s| T::number(C::new(s.f64(), 0.0))).collect();
@@ -168,7 +176,15 @@ fn decomposes<T: Part>() {
 
 /// Of rank 0 and 1, and graded ones; of large and of small numbers.
 fn special<T: Part>() {
-    for (m, n) in [(1, 1), (5, 3), (3, 5), (17, 17), (LARGEST, 9)] {
+    for (m, n) in [
+        (1, 1),
+        (5, 3),
+        (3, 5),
+        (17, 17),
+        (LARGEST, 9),
+        (LARGEST + 1, 20),
+        (20, 80),
+    ] {
         let kinds: [&dyn Fn(usize, usize) -> f64; 3] = [
             &|_, _| 1.0,
             &|i, _| 10_f64.powf(-6.0 * i as f64 / m as f64),
@@ -177,7 +193,7 @@ fn special<T: Part>() {
         for kind in kinds {
             // Products of large matrices take their time.
             let scales = [1.0, 0.0, 1e-38, 1e-30, 1e30];
-            for &scale in &scales[..if m < 33 { 5 } else { 1 }] {
+            for &scale in &scales[..if m.min(n) < 33 { 5 } else { 1 }] {
                 let number = |e: usize| {
                     let (i, j) = (e % m, e / m);
                     T::number(polar(scale * kind(i, j), (i + 2 * j) as f64))
@@ -194,7 +210,7 @@ fn special<T: Part>() {
 }
 
 fn not_finite<T: Part>() {
-    for n in [1, 4, 9, LARGEST] {
+    for n in [1, 4, 9, LARGEST, LARGEST + 1] {
         for vectors in ALL {
             let clean = numbers::<T>(&mut Random(33), n * n * 7);
             let run = run::<T>((n, n), vectors);
@@ -211,6 +227,32 @@ fn not_finite<T: Part>() {
                 assert!(!bad || result.iter().all(|x| x.re.is_nan()));
             }
         }
+    }
+}
+
+/// Of which several threads read parts for each product: the squares of the singular values are those of the matrix, and
+/// some elements are those of the product.
+#[test]
+fn a_matrix_by_several_threads() {
+    let (m, n) = (560, 531);
+    let x = numbers::<f32>(&mut Random(34), m * n);
+    let by = |by| run_by::<f32>((m, n), Vectors::Thin, by)(Unit::all()[0], &x, 1).0;
+    let (alone, together) = (by(ALONE), by(THREADS));
+    assert!(alone == together);
+    let results: Vec<C> = alone.into_iter().map(f32::c).collect();
+    let (s, factors) = results.split_at(n);
+    let (u, vt) = factors.split_at(m * n);
+    let squares: f64 = x.iter().map(|&x| f32::c(x).norm_sqr()).sum();
+    let sum_of_squares: f64 = s.iter().map(C::norm_sqr).sum();
+    let most = SLACK * f64::from(f32::EPSILON);
+    assert!(
+        (sum_of_squares / squares - 1.0).abs() < most,
+        "{sum_of_squares}, {squares}"
+    );
+    for (i, j) in (0..40).map(|k| (k * 13, n - 1 - k * 11)) {
+        let product: C = (0..n).map(|k| u[k * m + i] * s[k] * vt[j * n + k]).sum();
+        let off = absolute(product - f32::c(x[j * m + i]));
+        assert!(off <= most * squares.sqrt(), "({i}, {j}): {off}");
     }
 }
 

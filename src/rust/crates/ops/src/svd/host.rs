@@ -6,7 +6,7 @@ use crate::platform::host::batch::{
 };
 use crate::platform::host::{kernel_suits, workspace_sizes, Batch, HostScalar, UnwantedInfo};
 use crate::platform::{Call, Results};
-use lanes::svd::{Gesdd, BLOCKS, MOST};
+use lanes::svd::{Gesdd, BLOCKS, COMPLEX_BLOCKS, MOST};
 use lapack::routines;
 use lapack::{filled, refuse_negative, Padded, Sizes, Workspace, NOT_FINITE};
 use matrices::{all_finite, fill_identity, Element, Vectors};
@@ -133,7 +133,8 @@ fn in_lanes<T: HostScalar>(
     let cost = cost_in_lanes(10.0 * shape.flops(), shape.elements());
     let (m, n, rank) = shape.sizes();
     let (columns, rows) = vectors.counts(shape.rows, shape.cols);
-    let run = run_length_of((cx, shape), BLOCKS, cost);
+    let blocks = if T::COMPLEX { COMPLEX_BLOCKS } else { BLOCKS };
+    let run = run_length_of((cx, shape), blocks, cost);
     let count = shape.count.div_ceil(run);
     let runs = a
         .chunks(run * m * n)
