@@ -9,6 +9,7 @@
 mod back;
 mod bidiagonal;
 pub(crate) mod cholesky;
+mod complex_panel;
 mod conquer;
 mod deflate;
 mod divide;
@@ -42,6 +43,7 @@ pub(crate) mod triangular;
 mod triplets;
 mod values;
 
+pub(crate) use complex_panel::geqr2;
 pub(crate) use conquer::stedc;
 pub(crate) use gemver::{gemver, gemvt};
 pub(crate) use hemv::hemv;
