@@ -95,6 +95,14 @@ pub trait Lanes:
     fn substitute(strip: &mut [Self], step: &Substitution<'_, Self>, work: &mut [Self]);
     /// `rows::reflect`, not inlined.
     fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]);
+    /// `rows::geqr2`, not inlined.
+    fn geqr2(
+        panel: &mut [Self],
+        stride: usize,
+        vectors: Range<usize>,
+        tau: &mut [Self::Float],
+        work: &mut [Self],
+    );
     /// `rows::prepare`, not inlined.
     fn prepare(
         panel: &[Self],

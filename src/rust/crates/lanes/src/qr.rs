@@ -8,18 +8,21 @@ use super::householder::{reflect, reflection};
 use super::kernel::{run_by_block, Kernel, Most, Run};
 use super::lanes::{Float, Lanes};
 use super::pair::Pair;
-use super::rows;
+use super::rows::{self, Columns};
 use matrices::Element;
 use std::ops::Range;
 
 /// Rows and columns up to which this beats LAPACK's `geqrf` and `orgqr`.
 pub const MOST: Most = Most {
     real: 2048,
-    complex: 32,
+    complex: 2048,
 };
 
 /// Rows and columns up to which matrices are computed one to a lane, alone too.
 pub const BLOCKS: i32 = 64;
+
+/// The same for complex matrices.
+pub const COMPLEX_BLOCKS: i32 = 32;
 
 /// What both kernels say of large matrices.
 macro_rules! in_rows_if_large {
@@ -27,6 +30,11 @@ macro_rules! in_rows_if_large {
         #[inline(always)]
         fn alone_in_rows(&self) -> bool {
             self.run.m.max(self.run.n) > BLOCKS as usize
+        }
+
+        #[inline(always)]
+        fn complex_in_rows(&self) -> bool {
+            self.run.m.max(self.run.n) > COMPLEX_BLOCKS as usize
         }
 
         #[inline(always)]
@@ -55,12 +63,17 @@ impl<T: InParts> Kernel<T> for Geqrf<'_, T> {
 
     #[inline(always)]
     fn rows_scratch(&self, width: usize) -> usize {
-        if !self.alone_in_rows() {
+        if !T::COMPLEX && !self.alone_in_rows() {
             return 0;
         }
         let Run { m, n, .. } = self.run;
-        let stride = rows::stride(m, width);
-        n * stride + rows::qr::work_to_factor((n, m.min(n)), stride, width)
+        let stride = rows::stride(m * T::PARTS, width);
+        let work = if T::COMPLEX {
+            rows::qr::complex_work_to_factor
+        } else {
+            rows::qr::work_to_factor
+        };
+        n * stride + work((n, m.min(n)), stride, width)
     }
 
     #[inline(always)]
@@ -68,22 +81,38 @@ impl<T: InParts> Kernel<T> for Geqrf<'_, T> {
     where
         T: Float,
     {
-        let Run { m, n, .. } = self.run;
-        let tau = &mut self.tau[one * m.min(n)..][..m.min(n)];
-        let (x, mut matrix, finite) = self.run.load(one, n, scratch);
-        if !finite {
-            x.fill(T::NAN);
-            tau.fill(T::NAN);
-            return;
-        }
-        rows::qr::factor(&mut matrix, tau);
-        matrix.store(x);
+        self.alone(one, scratch, rows::qr::factor);
+    }
+
+    #[inline(always)]
+    fn run_rows_complex<V: Lanes<Float = T::Real>>(&mut self, one: usize, scratch: &mut [V]) {
+        self.alone(one, scratch, rows::qr::factor_complex);
     }
 
     run_by_block!();
 }
 
 impl<T: InParts> Geqrf<'_, T> {
+    /// Matrix `one`, with its rows in lanes.
+    #[inline(always)]
+    fn alone<V: Lanes<Float = T::Real>>(
+        &mut self,
+        one: usize,
+        scratch: &mut [V],
+        factor: impl Fn(&mut Columns<'_, V>, &mut [T::Real]),
+    ) {
+        let Run { m, n, .. } = self.run;
+        let tau = T::parts_mut(&mut self.tau[one * m.min(n)..][..m.min(n)]);
+        let (x, mut matrix, finite) = self.run.load(one, n, scratch);
+        if !finite {
+            x.fill(T::Real::NAN);
+            tau.fill(T::Real::NAN);
+            return;
+        }
+        factor(&mut matrix, tau);
+        matrix.store(x);
+    }
+
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {
@@ -132,12 +161,17 @@ impl<T: InParts> Kernel<T> for Orgqr<'_, T> {
 
     #[inline(always)]
     fn rows_scratch(&self, width: usize) -> usize {
-        if !self.alone_in_rows() {
+        if !T::COMPLEX && !self.alone_in_rows() {
             return 0;
         }
         let Run { m, n, .. } = self.run;
-        let stride = rows::stride(m, width);
-        n * stride + rows::qr::work_for_columns((n, self.k), stride, width)
+        let stride = rows::stride(m * T::PARTS, width);
+        let work = if T::COMPLEX {
+            rows::qr::complex_work_for_columns(self.k, stride, width)
+        } else {
+            rows::qr::work_for_columns((n, self.k), stride, width)
+        };
+        n * stride + work
     }
 
     #[inline(always)]
@@ -145,24 +179,40 @@ impl<T: InParts> Kernel<T> for Orgqr<'_, T> {
     where
         T: Float,
     {
-        let k = self.k;
-        let tau = &self.tau[one * k..][..k];
-        let (x, mut matrix, mut finite) = self.run.load(one, k, scratch);
-        for tau in tau {
-            finite &= tau.f64().is_finite();
-        }
-        if !finite {
-            x.fill(T::NAN);
-            return;
-        }
-        rows::qr::columns(&mut matrix, tau);
-        matrix.store(x);
+        self.alone(one, scratch, rows::qr::columns);
+    }
+
+    #[inline(always)]
+    fn run_rows_complex<V: Lanes<Float = T::Real>>(&mut self, one: usize, scratch: &mut [V]) {
+        self.alone(one, scratch, rows::qr::columns_complex);
     }
 
     run_by_block!();
 }
 
 impl<T: InParts> Orgqr<'_, T> {
+    /// Matrix `one`, with its rows in lanes.
+    #[inline(always)]
+    fn alone<V: Lanes<Float = T::Real>>(
+        &mut self,
+        one: usize,
+        scratch: &mut [V],
+        columns: impl Fn(&mut Columns<'_, V>, &[T::Real]),
+    ) {
+        let k = self.k;
+        let tau = T::parts(&self.tau[one * k..][..k]);
+        let (x, mut matrix, mut finite) = self.run.load(one, k, scratch);
+        for tau in tau {
+            finite &= tau.f64().is_finite();
+        }
+        if !finite {
+            x.fill(T::Real::NAN);
+            return;
+        }
+        columns(&mut matrix, tau);
+        matrix.store(x);
+    }
+
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {

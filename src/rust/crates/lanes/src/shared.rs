@@ -28,6 +28,16 @@ macro_rules! shared {
             rows::reflect(columns, stride, blocks);
         }
         #[inline(never)]
+        fn geqr2(
+            panel: &mut [Self],
+            stride: usize,
+            vectors: Range<usize>,
+            tau: &mut [$float],
+            work: &mut [Self],
+        ) {
+            rows::geqr2(panel, stride, vectors, tau, work);
+        }
+        #[inline(never)]
         fn prepare(
             panel: &[Self],
             stride: usize,

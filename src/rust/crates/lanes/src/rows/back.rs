@@ -20,8 +20,7 @@ pub(super) struct Reflections<'a, T> {
     /// 0 where reflection `j` stands in column `j`, and begins in row `j`; 1 where that is in the column before, so
     /// that the first one is none.
     pub(super) before: usize,
-    /// Whether a column of `from` is one of complex numbers, which stands for two reflections, of twice the rows: of
-    /// it, and of it times the imaginary unit.
+    /// Whether a column of `from` is one of complex numbers, whose parts are rows of their own, and so is a factor.
     pub(super) pairs: bool,
     /// A factor for each.
     pub(super) tau: &'a [T],
@@ -47,31 +46,22 @@ impl<T: Float> Reflections<'_, T> {
         let (odd, room) = room.split_at_mut(len);
         let panel = &mut room[..BLOCK * stride];
         let zero = panel[0].like(0.0);
+        let parts = if self.pairs { 2 } else { 1 };
         for (at, tau) in self.tau.chunks(BLOCK).enumerate().rev() {
             let start = at * BLOCK;
             let first = at % 2 == 0;
+            let columns = tau.len() / parts;
             panel.fill(zero);
-            for (c, column) in panel.chunks_exact_mut(stride).enumerate().take(tau.len()) {
-                let row = start + c;
-                let (number, first) = if self.pairs {
-                    (row / 2, row / 2 * 2)
-                } else {
-                    (row, row)
-                };
-                if number < self.before {
-                    continue;
-                }
-                let from = &self.from[(number - self.before) * self.step..][first..n];
-                let column = &mut V::flat_mut(column)[first..n];
-                column.copy_from_slice(from);
-                if row > first {
-                    for pair in column.chunks_exact_mut(2) {
-                        (pair[0], pair[1]) = (V::Float::of(-pair[1].f64()), pair[0]);
-                    }
+            for (c, column) in panel.chunks_exact_mut(stride).enumerate().take(columns) {
+                let number = start / parts + c;
+                if number >= self.before {
+                    let from = &self.from[(number - self.before) * self.step..];
+                    let rows = number * parts..n;
+                    V::flat_mut(column)[rows.clone()].copy_from_slice(&from[rows]);
                 }
             }
-            let panel = &mut panel[..tau.len() * stride];
-            if self.tau.len() <= ONE_BY_ONE {
+            let panel = &mut panel[..columns * stride];
+            if parts == 1 && self.tau.len() <= ONE_BY_ONE {
                 return reflect(q, panel, stride, n.div_ceil(V::WIDTH), tau);
             }
             let memory = if first { &mut *even } else { &mut *odd };

@@ -27,7 +27,7 @@ pub(super) struct Reduced<'a, T> {
     /// The diagonal, and what is right of it.
     pub(super) d: &'a mut [T],
     pub(super) e: &'a mut [T],
-    /// Two equal factors of each left reflection, and of each right one.
+    /// The factors of the left and the right reflections, complex numbers whose imaginary parts are 0.
     pub(super) left: &'a mut [T],
     pub(super) right: &'a mut [T],
     /// The vectors of the left reflections, as columns of `m` numbers, and of the right ones, conjugated, of `n`; nothing
@@ -154,7 +154,7 @@ impl<V: Lanes> Matrix<'_, V> {
         known.take_from([&mut re[rows.clone()], &mut im[rows]], j);
         let (beta, tau) = reflection([&re[..self.tall], &im[..self.tall]], j, v);
         results.d[2 * j..][..2].copy_from_slice(&beta);
-        results.left[2 * j..][..2].fill(tau);
+        (results.left[2 * j], results.left[2 * j + 1]) = (tau, V::Float::of(0.0));
         if !results.left_vectors.is_empty() {
             let to = &mut results.left_vectors[2 * m * j..][2 * j..2 * m];
             interleave(v.split_at(stride), j..m, to, false);
@@ -188,7 +188,7 @@ impl<V: Lanes> Matrix<'_, V> {
         let (beta, tau) = reflection([&*re, &*im], first, u);
         results.e[2 * j] = beta[0];
         results.e[2 * j + 1] = V::Float::of(-beta[1].f64());
-        results.right[2 * j..][..2].fill(tau);
+        (results.right[2 * j], results.right[2 * j + 1]) = (tau, V::Float::of(0.0));
         if !results.right_vectors.is_empty() {
             let to = &mut results.right_vectors[2 * n * j..][2 * first..2 * n];
             interleave(u.split_at(stride), first..n, to, true);

@@ -25,7 +25,8 @@ pub(super) struct Results<'a, T> {
     pub(super) d: &'a mut [T],
     /// Two parts for each element below that.
     pub(super) beside: &'a mut [T],
-    /// The factors of the reflections: two equal ones for the row that each begins with, 0 for the first row.
+    /// The factors of the reflections, complex numbers whose imaginary parts are 0: one for the row that each begins
+    /// with, 0 for the first row.
     pub(super) tau: &'a mut [T],
     /// The vectors of the reflections in the columns before that row, as complex numbers; nothing if not wanted.
     pub(super) vectors: &'a mut [T],
@@ -102,7 +103,7 @@ impl<V: Lanes> Matrix<'_, V> {
             let of = |part: usize| &self.a[(part * n + j) * stride..][..len];
             let ([re, im], tau) = reflection([of(0), of(1)], j + 1, x);
             (results.beside[2 * j], results.beside[2 * j + 1]) = (re, im);
-            results.tau[2 * j + 2..][..2].fill(tau);
+            (results.tau[2 * j + 2], results.tau[2 * j + 3]) = (tau, V::Float::of(0.0));
             if !results.vectors.is_empty() {
                 let to = &mut results.vectors[2 * n * j..][2 * j + 2..2 * n];
                 interleave(x.split_at(stride), j + 1..n, to, false);

@@ -10,6 +10,8 @@ mod back;
 mod bdsdc;
 mod bidiagonal;
 pub(crate) mod cholesky;
+mod complex_panel;
+mod complex_triplets;
 mod conquer;
 mod deflate;
 mod divide;
@@ -48,6 +50,7 @@ pub(crate) mod triangular;
 mod triplets;
 mod values;
 
+pub(crate) use complex_panel::geqr2;
 pub(crate) use conquer::stedc;
 pub(crate) use gemver::{gemver, gemvt};
 pub(crate) use gemvh::gemvh;

@@ -47,7 +47,9 @@ impl<'a, V: Lanes> Block<'a, V> {
     }
 }
 
-/// Makes a [`Block`] in `memory` of the reflections in the columns of `panel`, which begin in row `start`.
+/// Makes a [`Block`] in `memory` of the reflections in the columns of `panel`, which begin in row `start`. Where there are
+/// two numbers for each column in `tau`, these are complex, and so are the columns, of which the parts are rows of their
+/// own. A complex reflection's vector `v` becomes two columns, `v` and `i v`.
 #[inline(always)]
 pub(crate) fn prepare<V: Lanes>(
     panel: &[V],
@@ -63,19 +65,34 @@ pub(crate) fn prepare<V: Lanes>(
     let (v_rows, rest) = rest.split_at_mut(BLOCK * len);
     let (t, products) = rest.split_at_mut(BLOCK * tall);
     v.fill(panel[0].like(0.0));
+    let parts = tau.len() * stride / panel.len();
     let columns = panel.chunks_exact(stride);
-    for (c, (v, column)) in v.chunks_exact_mut(len).zip(columns).enumerate() {
+    for (c, (v, column)) in v.chunks_exact_mut(parts * len).zip(columns).enumerate() {
+        let (v, iv) = v.split_at_mut(len);
         v.copy_from_slice(&column[vectors.clone()]);
-        let v = V::flat_mut(v);
-        v[..c].fill(V::Float::of(0.0));
-        v[c] = V::Float::of(1.0);
+        let head = &mut V::flat_mut(v)[..(c + 1) * parts];
+        head.fill(V::Float::of(0.0));
+        head[c * parts] = V::Float::of(1.0);
+        times_i(v, iv);
     }
     by_rows(v, len, v_rows);
     let wide = if V::REGISTERS >= 32 { MANY.1 } else { FEW.1 };
     for (strip, to) in v.chunks(wide * len).zip(products.chunks_mut(wide * tall)) {
         V::project(v_rows, strip, len, 0..len * V::WIDTH, to);
     }
-    triangle(V::flat(products), tau, task, t);
+    triangle(V::flat(products), (tau, parts), task, t);
+}
+
+/// `to` becomes complex numbers times the imaginary unit, of which parts stand one after the other.
+#[inline(always)]
+pub(super) fn times_i<V: Lanes>(from: &[V], to: &mut [V]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        let negative = -*from;
+        let (to, from, negative) = (to.as_mut_slice(), from.as_slice(), negative.as_slice());
+        for i in (0..V::WIDTH).step_by(2) {
+            (to[i], to[i + 1]) = (negative[i + 1], from[i]);
+        }
+    }
 }
 
 /// The `blocks` act on columns, one after the other.
@@ -144,31 +161,49 @@ fn by_rows<V: Lanes>(columns: &[V], len: usize, rows: &mut [V]) {
     }
 }
 
-/// The columns of `T`, or of `Tᵀ` for a factorisation, of the inner products of the reflections.
+/// The columns of `T`, or of `Tᴴ` for a factorisation, of the inner products of the reflections. A complex number of `parts`
+/// is a square of four real ones.
 #[inline(always)]
-fn triangle<V: Lanes>(products: &[V::Float], tau: &[V::Float], task: Task, t: &mut [V]) {
+fn triangle<V: Lanes>(
+    products: &[V::Float],
+    (tau, parts): (&[V::Float], usize),
+    task: Task,
+    t: &mut [V],
+) {
     let tall = BLOCK / V::WIDTH;
     let zero = t[0].like(0.0);
     t.fill(zero);
-    for step in 0..tau.len() {
+    for step in (0..tau.len()).step_by(parts) {
         // `T` from its first column on, or its last row.
         let at = |step| match task {
             Task::Factor => tau.len() - 1 - step,
             Task::Columns => step,
         };
-        let i = at(step);
-        let mut sums = [zero; BLOCK];
-        let sums = &mut sums[..tall];
-        V::flat_mut(sums)[i] = V::Float::of(1.0);
-        for k in (0..step).map(at) {
-            let factor = zero.like(products[i * BLOCK + k].f64());
-            for (sum, known) in sums.iter_mut().zip(&t[k * tall..][..tall]) {
-                *sum = known.neg_mul_add(factor, *sum);
+        for i in (step..step + parts).map(at) {
+            let sums = &mut [zero; BLOCK][..tall];
+            V::flat_mut(sums)[i] = V::Float::of(1.0);
+            for k in (0..step).map(at) {
+                let factor = zero.like(products[i * BLOCK + k].f64());
+                for (sum, known) in sums.iter_mut().zip(&t[k * tall..][..tall]) {
+                    *sum = known.neg_mul_add(factor, *sum);
+                }
             }
+            t[i * tall..][..tall].copy_from_slice(sums);
         }
-        let factor = zero.like(tau[i].f64());
-        for (to, sum) in t[i * tall..][..tall].iter_mut().zip(&*sums) {
-            *to = *sum * factor;
+        let first = at(step) / parts * parts;
+        let re = zero.like(tau[first].f64());
+        let columns = &mut t[first * tall..][..parts * tall];
+        if parts == 1 {
+            for to in columns {
+                *to = *to * re;
+            }
+            continue;
+        }
+        let im = tau[first + 1].f64();
+        let im = zero.like(if task == Task::Factor { -im } else { im });
+        let (x, y) = columns.split_at_mut(tall);
+        for (x, y) in x.iter_mut().zip(y) {
+            (*x, *y) = (y.mul_add(im, *x * re), x.neg_mul_add(im, *y * re));
         }
     }
 }

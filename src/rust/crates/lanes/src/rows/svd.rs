@@ -34,7 +34,7 @@ pub(crate) type Results<'a, T> = (&'a mut [T], &'a mut [T], &'a mut [T]);
 
 impl<'a> Svd<'a> {
     #[inline(always)]
-    fn much_taller(&self) -> bool {
+    pub(super) fn much_taller(&self) -> bool {
         5 * self.m > 8 * self.n
     }
 
@@ -100,7 +100,7 @@ impl<'a> Svd<'a> {
         } else {
             (&mut *matrix, inner.stride)
         };
-        let scale = self.load(a, &mut *first, first_stride)?;
+        let scale = self.load::<V, 1>(a, &mut *first, first_stride)?;
         if much_taller {
             let mut whole = Columns {
                 m,
@@ -149,25 +149,26 @@ impl<'a> Svd<'a> {
         Ok(())
     }
 
-    /// The columns of the matrix, brought near 1; all else becomes 0.
+    /// The columns of the matrix, of elements of so many `PARTS`, brought near 1; all else becomes 0.
     #[inline(always)]
-    fn load<V: Lanes>(
+    pub(super) fn load<V: Lanes, const PARTS: usize>(
         &self,
         a: &[V::Float],
         matrix: &mut [V],
         stride: usize,
     ) -> Result<Scale<V>, Failure> {
-        let (m, n) = (self.m, self.n);
+        let (m, n) = (self.m * PARTS, self.n * PARTS);
         matrix.fill(matrix[0].like(0.0));
         if self.wide {
             // A few columns at a time, so that what is written stays in the cache.
-            for (at, group) in matrix[..n * stride].chunks_mut(BLOCK * stride).enumerate() {
-                let first = at * BLOCK;
+            let groups = matrix[..self.n * stride].chunks_mut(BLOCK * stride);
+            for (at, group) in groups.enumerate() {
+                let first = at * BLOCK * PARTS;
                 let group = V::flat_mut(group);
                 for (i, row) in a.chunks_exact(n).enumerate() {
                     let columns = group.chunks_exact_mut(stride * V::WIDTH);
-                    for (to, from) in columns.zip(&row[first..]) {
-                        to[i] = *from;
+                    for (to, from) in columns.zip(row[first..].chunks_exact(PARTS)) {
+                        to[i * PARTS..][..PARTS].copy_from_slice(from);
                     }
                 }
             }

@@ -60,6 +60,13 @@ macro_rules! vector {
                     work: &mut [$name]
                 ) = rows::substitute if strip;
                 fn reflect(columns: &mut [$name], stride: usize, blocks: &[Block<'_, $name>]) = rows::reflect if columns;
+                fn geqr2(
+                    panel: &mut [$name],
+                    stride: usize,
+                    vectors: Range<usize>,
+                    tau: &mut [$float],
+                    work: &mut [$name]
+                ) = rows::geqr2 if panel;
                 fn prepare(
                     panel: &[$name],
                     stride: usize,

@@ -3,6 +3,7 @@
 mod cholesky;
 mod complex;
 mod complex_eigh;
+mod complex_qr;
 mod complex_svd;
 mod eigh;
 mod eigh_large;

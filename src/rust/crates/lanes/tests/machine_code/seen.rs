@@ -10,10 +10,11 @@ const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "G
 const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 
 /// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 19] = [
+const PRODUCTS: [&str; 20] = [
     "product",
     "follow",
     "reflect",
+    "geqr2",
     "prepare",
     "project",
     "sweep",

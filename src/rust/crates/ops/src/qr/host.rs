@@ -9,6 +9,15 @@ use lapack::{filled, refuse_negative, Workspace};
 use matrices::{all_finite, fill_identity, Matrices};
 use xla_ffi::{AnyBuffer, AnyBufferMut, Host, Result};
 
+/// Rows and columns up to which matrices are computed one to a lane.
+fn blocks<T: HostScalar>() -> i32 {
+    if T::COMPLEX {
+        lanes::qr::COMPLEX_BLOCKS
+    } else {
+        lanes::qr::BLOCKS
+    }
+}
+
 /// `A = Q R` in place: `R` on and above the diagonal, the reflectors of `Q` below it and in `tau`.
 /// A matrix with NaN or an infinity becomes NaN.
 ///
@@ -26,7 +35,7 @@ pub fn geqrf<T: HostScalar>(
     let flops = 2.0 * shape.flops();
     if kernel_suits::<T>(shape, lanes::qr::MOST) {
         let cost = cost_in_lanes(flops, shape.elements());
-        let run = run_length_of((cx, shape), lanes::qr::BLOCKS, cost);
+        let run = run_length_of((cx, shape), blocks::<T>(), cost);
         let (m, n, rank) = shape.sizes();
         let runs = a.parts(run * m * n).zip(tau.chunks_mut(run * rank));
         return for_each_run((cx, shape), cost, runs, |(a, tau), together| {
@@ -72,7 +81,7 @@ pub fn orgqr<T: HostScalar>(
     let flops = 2.0 * shape.flops();
     if kernel_suits::<T>(shape, lanes::qr::MOST) {
         let cost = cost_in_lanes(flops, shape.elements());
-        let run = run_length_of((cx, shape), lanes::qr::BLOCKS, cost);
+        let run = run_length_of((cx, shape), blocks::<T>(), cost);
         let (m, n, k) = (shape.rows as usize, shape.cols as usize, reflectors);
         let runs = a.parts(run * m * n).zip(tau.chunks(run * k));
         return for_each_run((cx, shape), cost, runs, |(a, tau), together| {
