@@ -68,6 +68,8 @@ pub trait Lanes:
     fn scatter(from: &mut [Self], matrices: &mut [Self::Float]);
     /// The first vectors of `square`, as many as each has lanes, transposed as a matrix.
     fn transpose(square: &mut [Self]);
+    /// Two lanes each exchanged, which are the parts of a complex number.
+    fn swap_parts(self) -> Self;
     /// `self * b + c`, rounded once where the processor can and twice elsewhere, but always the
     /// same way for all of a process.
     fn mul_add(self, b: Self, c: Self) -> Self;

@@ -139,6 +139,14 @@ macro_rules! floats {
                 }
             }
             #[inline(always)]
+            fn swap_parts(self) -> Self {
+                let mut result = self;
+                for i in 0..W {
+                    result.0[i] = self.0[(i ^ 1).min(W - 1)];
+                }
+                result
+            }
+            #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
                 let mut result = self;
                 for i in 0..W {

@@ -28,7 +28,7 @@ macro_rules! vector {
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident
         $fmadd:ident $fnmadd:ident $sqrt:ident $and:ident $andnot:ident $or:ident $xor:ident $transpose:ident,
         |$a:ident, $b:ident| $compare:ident, |$mask:ident, $yes:ident, $no:ident| $blend:expr,
-        any $any:expr
+        any $any:expr, swap $swap:ident $order:literal
     ) => {
         arithmetic!(
             $(#[$meta])*
@@ -141,6 +141,7 @@ macro_rules! vector {
                 }
             }
             functions!($name:
+                fn swap_parts(self) = $swap::<$order>(self.0);
                 fn mul_add(self, b, c) = $fmadd(self.0, b.0, c.0);
                 fn neg_mul_add(self, b, c) = $fnmadd(self.0, b.0, c.0);
                 fn sqrt(self) = $sqrt(self.0);
@@ -203,7 +204,7 @@ vector! {
     _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd
     _mm256_and_pd _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd f64x4,
     |a, b| _mm256_cmp_pd, |mask, yes, no| _mm256_blendv_pd(no, yes, mask),
-    any _mm256_movemask_pd(mask)
+    any _mm256_movemask_pd(mask), swap _mm256_permute_pd 0b0101
 }
 
 vector! {
@@ -213,7 +214,7 @@ vector! {
     _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps
     _mm256_and_ps _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps f32x8,
     |a, b| _mm256_cmp_ps, |mask, yes, no| _mm256_blendv_ps(no, yes, mask),
-    any _mm256_movemask_ps(mask)
+    any _mm256_movemask_ps(mask), swap _mm256_permute_ps 0b10_11_00_01
 }
 
 #[cfg(avx512)]
@@ -224,7 +225,7 @@ vector! {
     _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd
     _mm512_and_pd _mm512_andnot_pd _mm512_or_pd _mm512_xor_pd f64x8,
     |a, b| _mm512_cmp_pd_mask, |mask, yes, no| _mm512_mask_blend_pd(mask, no, yes),
-    any mask
+    any mask, swap _mm512_permute_pd 0b0101_0101
 }
 
 #[cfg(avx512)]
@@ -235,5 +236,5 @@ vector! {
     _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps
     _mm512_and_ps _mm512_andnot_ps _mm512_or_ps _mm512_xor_ps f32x16,
     |a, b| _mm512_cmp_ps_mask, |mask, yes, no| _mm512_mask_blend_ps(mask, no, yes),
-    any mask
+    any mask, swap _mm512_permute_ps 0b10_11_00_01
 }
