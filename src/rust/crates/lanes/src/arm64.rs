@@ -5,7 +5,7 @@
 #![allow(unused_unsafe)]
 
 use crate::block;
-use crate::lanes::{Float, Lanes};
+use crate::lanes::{Apart, Float, Lanes};
 use crate::operands::{
     Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
     Sweep, Task,
@@ -23,7 +23,7 @@ macro_rules! neon {
         $name:ident($raw:ty) = $width:literal $float:ident:
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident $neg:ident
         $fma:ident $fms:ident $sqrt:ident $abs:ident $less:ident $equal:ident $select:ident,
-        sign $sign:expr, |$mask:ident| words $words:expr
+        sign $sign:expr, |$mask:ident| words $words:expr, |$parts:ident| swapped $swapped:expr
     ) => {
         arithmetic!(
             $name($raw): Add add $add, Sub sub $sub, Mul mul $mul, Div div $div; fn neg(self) = $neg(self.0)
@@ -55,6 +55,10 @@ macro_rules! neon {
                 }
             }
             functions!($name:
+                fn swap_parts(self) = {
+                    let $parts = self.0;
+                    $swapped
+                };
                 fn mul_add(self, b, c) = $fma(c.0, self.0, b.0);
                 fn neg_mul_add(self, b, c) = $fms(c.0, self.0, b.0);
                 fn sqrt(self) = $sqrt(self.0);
@@ -87,12 +91,12 @@ neon! {
     F64x2(float64x2_t) = 2 f64:
     vdupq_n_f64 vaddq_f64 vsubq_f64 vmulq_f64 vdivq_f64 vnegq_f64
     vfmaq_f64 vfmsq_f64 vsqrtq_f64 vabsq_f64 vcltq_f64 vceqq_f64 vbslq_f64,
-    sign vdupq_n_u64(1 << 63), |mask| words vreinterpretq_u32_u64(mask)
+    sign vdupq_n_u64(1 << 63), |mask| words vreinterpretq_u32_u64(mask), |parts| swapped vextq_f64::<1>(parts, parts)
 }
 
 neon! {
     F32x4(float32x4_t) = 4 f32:
     vdupq_n_f32 vaddq_f32 vsubq_f32 vmulq_f32 vdivq_f32 vnegq_f32
     vfmaq_f32 vfmsq_f32 vsqrtq_f32 vabsq_f32 vcltq_f32 vceqq_f32 vbslq_f32,
-    sign vdupq_n_u32(1 << 31), |mask| words mask
+    sign vdupq_n_u32(1 << 31), |mask| words mask, |parts| swapped vrev64q_f32(parts)
 }

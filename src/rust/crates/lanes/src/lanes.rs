@@ -32,6 +32,12 @@ pub trait Float: Element<Real = Self> + PartialOrd {
     fn f64(self) -> f64;
 }
 
+/// Work that several kernels have in common. It is compiled once, by [`Lanes::apart`].
+pub trait Apart {
+    /// Does it. To be `#[inline(always)]`, as what it calls: so it gets the vector instructions.
+    fn run(self);
+}
+
 /// Arithmetic on each lane alone, so that a lane's results depend neither on the others nor on how
 /// many there are. Nothing is fused but what says so.
 pub trait Lanes:
@@ -68,6 +74,8 @@ pub trait Lanes:
     fn scatter(from: &mut [Self], matrices: &mut [Self::Float]);
     /// The first vectors of `square`, as many as each has lanes, transposed as a matrix.
     fn transpose(square: &mut [Self]);
+    /// Two lanes each exchanged, which are the parts of a complex number.
+    fn swap_parts(self) -> Self;
     /// `self * b + c`, rounded once where the processor can and twice elsewhere, but always the
     /// same way for all of a process.
     fn mul_add(self, b: Self, c: Self) -> Self;
@@ -95,14 +103,6 @@ pub trait Lanes:
     fn substitute(strip: &mut [Self], step: &Substitution<'_, Self>, work: &mut [Self]);
     /// `rows::reflect`, not inlined.
     fn reflect(columns: &mut [Self], stride: usize, blocks: &[Block<'_, Self>]);
-    /// `rows::geqr2`, not inlined.
-    fn geqr2(
-        panel: &mut [Self],
-        stride: usize,
-        vectors: Range<usize>,
-        tau: &mut [Self::Float],
-        work: &mut [Self],
-    );
     /// `rows::prepare`, not inlined.
     fn prepare(
         panel: &[Self],
@@ -133,6 +133,8 @@ pub trait Lanes:
     fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
     /// `rows::gemvh`, not inlined.
     fn gemvh(a: &[Self], step: &Gemvh<'_, Self>, results: [&mut [Self]; 3]);
+    /// Does the work, not inlined; `any` shows that there are such vectors.
+    fn apart<Work: Apart>(work: Work, any: Self);
     /// `singular::diagonal`, with factors, not inlined: of how many elements it did not get rid becomes `failed`.
     fn bdsqr(d: &mut [Self], e: &mut [Self], factors: [(&mut [Self], usize); 2], failed: &mut Self);
     /// `symmetric::diagonal`, with a `q`, not inlined: of how many elements it did not get rid becomes `failed`.

@@ -1,7 +1,7 @@
 //! Vectors as arrays, and which vectors f32 and f64 have.
 
 use super::block;
-use super::lanes::{Float, Lanes};
+use super::lanes::{Apart, Float, Lanes};
 use super::operands::{
     Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
     Sweep, Task,
@@ -137,6 +137,14 @@ macro_rules! floats {
                         square[j].0[i] = old;
                     }
                 }
+            }
+            #[inline(always)]
+            fn swap_parts(self) -> Self {
+                let mut result = self;
+                for i in 0..W {
+                    result.0[i] = self.0[(i ^ 1).min(W - 1)];
+                }
+                result
             }
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {

@@ -167,11 +167,11 @@ impl<T: InParts> Kernel<T> for Orgqr<'_, T> {
         let Run { m, n, .. } = self.run;
         let stride = rows::stride(m * T::PARTS, width);
         let work = if T::COMPLEX {
-            rows::qr::complex_work_for_columns(self.k, stride, width)
+            rows::qr::complex_work_for_columns
         } else {
-            rows::qr::work_for_columns((n, self.k), stride, width)
+            rows::qr::work_for_columns
         };
-        n * stride + work
+        n * stride + work((n, self.k), stride, width)
     }
 
     #[inline(always)]

@@ -28,16 +28,6 @@ macro_rules! shared {
             rows::reflect(columns, stride, blocks);
         }
         #[inline(never)]
-        fn geqr2(
-            panel: &mut [Self],
-            stride: usize,
-            vectors: Range<usize>,
-            tau: &mut [$float],
-            work: &mut [Self],
-        ) {
-            rows::geqr2(panel, stride, vectors, tau, work);
-        }
-        #[inline(never)]
         fn prepare(
             panel: &[Self],
             stride: usize,
@@ -84,6 +74,10 @@ macro_rules! shared {
         #[inline(never)]
         fn gemvh(a: &[Self], step: &Gemvh<'_, Self>, results: [&mut [Self]; 3]) {
             rows::gemvh(a, step, results);
+        }
+        #[inline(never)]
+        fn apart<Work: Apart>(work: Work, _: Self) {
+            work.run();
         }
         #[inline(never)]
         fn bdsqr(

@@ -3,7 +3,7 @@
 use super::panel::reflect;
 use super::qr::act;
 use super::reflect::{work_of_block, BLOCK};
-use crate::lanes::{Float, Lanes};
+use crate::lanes::{Apart, Float, Lanes};
 use crate::operands::{Block, Task};
 use crate::together::Together;
 
@@ -40,28 +40,59 @@ impl<T: Float> Reflections<'_, T> {
         room: &mut [V],
         together: Together<'_>,
     ) {
-        let n = self.rows;
+        let any = q[0];
+        let acting = Acting {
+            reflections: self,
+            q,
+            stride,
+            room,
+            together,
+        };
+        V::apart(acting, any);
+    }
+}
+
+/// Reflections and what they act on.
+struct Acting<'a, V: Lanes> {
+    reflections: &'a Reflections<'a, V::Float>,
+    q: &'a mut [V],
+    stride: usize,
+    room: &'a mut [V],
+    together: Together<'a>,
+}
+
+impl<V: Lanes> Apart for Acting<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let Acting {
+            reflections: all,
+            q,
+            stride,
+            room,
+            together,
+        } = self;
+        let n = all.rows;
         let len = work_of_block(stride, V::WIDTH);
         let (even, room) = room.split_at_mut(len);
         let (odd, room) = room.split_at_mut(len);
         let panel = &mut room[..BLOCK * stride];
         let zero = panel[0].like(0.0);
-        let parts = if self.pairs { 2 } else { 1 };
-        for (at, tau) in self.tau.chunks(BLOCK).enumerate().rev() {
+        let parts = if all.pairs { 2 } else { 1 };
+        for (at, tau) in all.tau.chunks(BLOCK).enumerate().rev() {
             let start = at * BLOCK;
             let first = at % 2 == 0;
             let columns = tau.len() / parts;
             panel.fill(zero);
             for (c, column) in panel.chunks_exact_mut(stride).enumerate().take(columns) {
                 let number = start / parts + c;
-                if number >= self.before {
-                    let from = &self.from[(number - self.before) * self.step..];
+                if number >= all.before {
+                    let from = &all.from[(number - all.before) * all.step..];
                     let rows = number * parts..n;
                     V::flat_mut(column)[rows.clone()].copy_from_slice(&from[rows]);
                 }
             }
             let panel = &mut panel[..columns * stride];
-            if parts == 1 && self.tau.len() <= ONE_BY_ONE {
+            if parts == 1 && all.tau.len() <= ONE_BY_ONE {
                 return reflect(q, panel, stride, n.div_ceil(V::WIDTH), tau);
             }
             let memory = if first { &mut *even } else { &mut *odd };
@@ -70,7 +101,7 @@ impl<T: Float> Reflections<'_, T> {
                 continue;
             }
             let block = Block::of(even, start, n);
-            if start + BLOCK < self.tau.len() {
+            if start + BLOCK < all.tau.len() {
                 let after = Block::of(odd, start + BLOCK, n);
                 act(together, q, stride, &[after, block]);
             } else {

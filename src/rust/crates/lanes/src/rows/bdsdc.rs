@@ -7,7 +7,7 @@ use super::product::packed;
 use super::singular::{self, Singular};
 use super::singular_values::Values;
 use super::values;
-use crate::lanes::Lanes;
+use crate::lanes::{Apart, Lanes};
 use crate::operands::Room;
 use crate::together::Together;
 
@@ -42,16 +42,52 @@ impl Bdsdc<'_> {
     #[inline(always)]
     pub(super) fn run<V: Lanes>(
         &self,
-        [d, e]: [&mut [V]; 2],
-        [u, w]: [&mut [V]; 2],
+        numbers: [&mut [V]; 2],
+        vectors: [&mut [V]; 2],
         order: &mut [u16],
         scratch: &mut [V],
     ) -> bool {
-        let (n, stride) = (self.n, self.stride);
+        let mut converged = false;
+        let any = scratch[0];
+        let problem = Problem {
+            of: self,
+            numbers,
+            vectors,
+            order,
+            scratch,
+            converged: &mut converged,
+        };
+        V::apart(problem, any);
+        converged
+    }
+}
+
+/// A matrix, and where its results go.
+struct Problem<'a, V> {
+    of: &'a Bdsdc<'a>,
+    numbers: [&'a mut [V]; 2],
+    vectors: [&'a mut [V]; 2],
+    order: &'a mut [u16],
+    scratch: &'a mut [V],
+    converged: &'a mut bool,
+}
+
+impl<V: Lanes> Apart for Problem<'_, V> {
+    #[inline(always)]
+    fn run(self) {
+        let Problem {
+            of,
+            numbers: [d, e],
+            vectors: [u, w],
+            order,
+            scratch,
+            converged,
+        } = self;
+        let (n, stride) = (of.n, of.stride);
         let lifted = lift([&mut *d, &mut *e]);
         let (values, e) = (&mut V::flat_mut(d)[..n], &V::flat(e)[..n]);
-        let found = if self.vectors {
-            let whole = self.whole();
+        let found = if of.vectors {
+            let whole = of.whole();
             let (packed, scratch) = scratch.split_at_mut(whole);
             let (vectors, scratch) = scratch.split_at_mut(whole);
             let (rest, work) = scratch.split_at_mut(conquer::vectors(n, stride, V::WIDTH));
@@ -69,7 +105,7 @@ impl Bdsdc<'_> {
                 w,
                 order,
                 room: &mut room,
-                together: self.together,
+                together: of.together,
             };
             problem.run()
         } else {
@@ -81,11 +117,11 @@ impl Bdsdc<'_> {
                 order,
                 stride,
                 room,
-                together: self.together,
+                together: of.together,
             };
             problem.run()
         };
         lifted.back(d);
-        found
+        *converged = found;
     }
 }

@@ -3,7 +3,7 @@
 //! parts of `vᴴ c`.
 
 use super::panel::total;
-use super::reflect::{times_i, BLOCK};
+use super::reflect::{begin, signs, BLOCK};
 use crate::householder::Range;
 use crate::lanes::{Float, Lanes};
 use std::ops;
@@ -11,35 +11,24 @@ use std::ops;
 /// Columns whose inner products with a reflection are summed at a time, if there are registers for so many sums.
 const MANY: usize = 4;
 
-/// Vectors that [`geqr2`] works in.
-pub(super) const fn work_to_eliminate(stride: usize) -> usize {
-    2 * stride
-}
-
 /// Factors the columns of a panel, of which `vectors` are left, as LAPACK's `geqr2`; the first reflection begins in the
-/// first of them. The factors are complex numbers, too.
+/// first of them. The factors are complex numbers, too. It works in one more column.
 #[inline(always)]
-pub(crate) fn geqr2<V: Lanes>(
+pub(super) fn geqr2<V: Lanes>(
     panel: &mut [V],
     stride: usize,
     vectors: ops::Range<usize>,
     tau: &mut [V::Float],
     work: &mut [V],
 ) {
-    let (first, len) = (vectors.start, vectors.len());
-    let (v, iv) = work.split_at_mut(stride);
-    let (v, iv) = (&mut v[..len], &mut iv[..len]);
+    let first = vectors.start;
+    let v = &mut work[..vectors.len()];
     let mut rest = panel;
     for (c, tau) in tau.chunks_exact_mut(2).enumerate() {
         let (column, others) = rest.split_at_mut(stride);
-        let factor = reflection(&mut column[vectors.clone()], 2 * c, [v, iv]);
+        let factor = reflection(&mut column[vectors.clone()], 2 * c, v);
         if let Some([re, im]) = factor {
-            // Registers hold the sums and what they are made of.
-            if 4 * MANY * BLOCK / V::WIDTH <= V::REGISTERS {
-                act::<V, MANY>([v, iv], [re, -im], others, stride, first);
-            } else {
-                act::<V, 1>([v, iv], [re, -im], others, stride, first);
-            }
+            act(v, [re, -im], others, stride, first);
         }
         let [re, im] = factor.unwrap_or([0.0; 2]);
         (tau[0], tau[1]) = (V::Float::of(re), V::Float::of(im));
@@ -47,10 +36,38 @@ pub(crate) fn geqr2<V: Lanes>(
     }
 }
 
-/// Makes the reflection of what a column has from `row` on, as [`crate::householder::reflection`]: its vector and `i`
-/// times that, and its factor if it is not 0.
+/// The columns of `Q` in place of reflections that begin in the first row, as LAPACK's `org2r`; what is behind them is acted
+/// on too. One after the other, for so few columns that a block of reflections does not pay. It works in one more column.
 #[inline(always)]
-fn reflection<V: Lanes>(column: &mut [V], row: usize, [v, iv]: [&mut [V]; 2]) -> Option<[f64; 2]> {
+pub(super) fn org2r<V: Lanes>(
+    columns: &mut [V],
+    stride: usize,
+    len: usize,
+    tau: &[V::Float],
+    work: &mut [V],
+) {
+    let v = &mut work[..len];
+    for (c, tau) in tau.chunks_exact(2).enumerate().rev() {
+        let (known, others) = columns.split_at_mut((c + 1) * stride);
+        let column = &mut known[c * stride..][..len];
+        v.copy_from_slice(column);
+        begin(v, c, 2);
+        let (re, im) = (tau[0].f64(), tau[1].f64());
+        act(v, [re, im], others, stride, 0);
+        let (x, y) = (v[0].like(-re), signs(v[0]) * v[0].like(-im));
+        for (to, v) in column.iter_mut().zip(&*v) {
+            *to = v.swap_parts().mul_add(y, *v * x);
+        }
+        let head = V::flat_mut(column);
+        head[..2 * c].fill(V::Float::of(0.0));
+        head[2 * c] = V::Float::of(1.0 - re);
+    }
+}
+
+/// Makes the reflection of what a column has from `row` on, as [`crate::householder::reflection`]: its vector, and its
+/// factor if it is not 0.
+#[inline(always)]
+fn reflection<V: Lanes>(column: &mut [V], row: usize, v: &mut [V]) -> Option<[f64; 2]> {
     v.copy_from_slice(column);
     let zero = v[0].like(0.0);
     let head = V::flat_mut(v);
@@ -81,16 +98,14 @@ fn reflection<V: Lanes>(column: &mut [V], row: usize, [v, iv]: [&mut [V]; 2]) ->
     // `v` is divided by `alpha - beta`.
     let along = re - beta;
     let size = along * along + im * im;
-    let (x, y) = (zero.like(along / size), zero.like(-im / size));
-    times_i(v, iv);
-    for (v, iv) in v.iter_mut().zip(&*iv) {
-        *v = iv.mul_add(y, *v * x);
+    let (x, y) = (zero.like(along / size), signs(zero) * zero.like(-im / size));
+    for v in &mut *v {
+        *v = v.swap_parts().mul_add(y, *v * x);
     }
     let (known, to) = (V::flat_mut(v), V::flat_mut(column));
     known[row] = V::Float::of(1.0);
     (to[row], to[row + 1]) = (V::Float::of(beta / scale), V::Float::of(0.0));
     to[row + 2..].copy_from_slice(&known[row + 2..]);
-    times_i(v, iv);
     Some([(beta - re) / beta, -im / beta])
 }
 
@@ -106,18 +121,28 @@ fn sum<V: Lanes>(values: &[V], term: impl Fn(V, V) -> V) -> f64 {
     total(sums, BLOCK / V::WIDTH).f64()
 }
 
-/// The reflection of a vector and a factor, of the columns behind, `N` at a time.
+/// The reflection of a vector and a factor, of the columns behind.
 #[inline(always)]
-fn act<V: Lanes, const N: usize>(
-    [v, iv]: [&[V]; 2],
+fn act<V: Lanes>(v: &[V], tau: [f64; 2], others: &mut [V], stride: usize, first: usize) {
+    // Registers hold the sums and what they are made of.
+    if 4 * MANY * BLOCK / V::WIDTH <= V::REGISTERS {
+        act_on::<V, MANY>(v, tau, others, stride, first);
+    } else {
+        act_on::<V, 1>(v, tau, others, stride, first);
+    }
+}
+
+/// The same, `N` at a time.
+#[inline(always)]
+fn act_on<V: Lanes, const N: usize>(
+    v: &[V],
     [re, im]: [f64; 2],
     others: &mut [V],
     stride: usize,
     first: usize,
 ) {
-    let zero = v[0].like(0.0);
+    let (zero, signs) = (v[0].like(0.0), signs(v[0]));
     let (len, tall) = (v.len(), BLOCK / V::WIDTH);
-    let iv = &iv[..len];
     for group in others.chunks_mut(N * stride) {
         // Those that are not there are the last one again.
         let last = group.len() / stride - 1;
@@ -129,23 +154,29 @@ fn act<V: Lanes, const N: usize>(
         for at in (0..len).step_by(tall) {
             for q in 0..tall {
                 if at + q < len {
-                    let (v, iv) = (v[at + q], iv[at + q]);
-                    for ([re, im], column) in sums.iter_mut().zip(&columns) {
-                        re[q] = v.mul_add(column[at + q], re[q]);
-                        im[q] = iv.mul_add(column[at + q], im[q]);
+                    let v = v[at + q];
+                    let swapped = v.swap_parts();
+                    for ([x, y], column) in sums.iter_mut().zip(&columns) {
+                        x[q] = v.mul_add(column[at + q], x[q]);
+                        y[q] = swapped.mul_add(column[at + q], y[q]);
                     }
                 }
             }
         }
         let mut factors = [[zero; 2]; N];
-        for (factor, sums) in factors.iter_mut().zip(sums) {
-            let [x, y] = sums.map(|sums| total(sums, tall).f64());
-            *factor = [zero.like(re * x - im * y), zero.like(re * y + im * x)];
+        for (factor, [x, mut y]) in factors.iter_mut().zip(sums) {
+            for y in &mut y[..tall] {
+                *y = *y * signs;
+            }
+            let (x, y) = (total(x, tall).f64(), total(y, tall).f64());
+            *factor = [
+                zero.like(re * x - im * y),
+                signs * zero.like(re * y + im * x),
+            ];
         }
         for (column, [x, y]) in group.chunks_exact_mut(stride).zip(factors) {
-            let column = &mut column[first..][..len];
-            for (to, (v, iv)) in column.iter_mut().zip(v.iter().zip(iv)) {
-                *to = iv.neg_mul_add(y, v.neg_mul_add(x, *to));
+            for (to, v) in column[first..][..len].iter_mut().zip(v) {
+                *to = v.swap_parts().neg_mul_add(y, v.neg_mul_add(x, *to));
             }
         }
     }

@@ -50,7 +50,6 @@ pub(crate) mod triangular;
 mod triplets;
 mod values;
 
-pub(crate) use complex_panel::geqr2;
 pub(crate) use conquer::stedc;
 pub(crate) use gemver::{gemver, gemvt};
 pub(crate) use gemvh::gemvh;

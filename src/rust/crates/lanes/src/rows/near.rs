@@ -3,7 +3,7 @@
 use super::all_zero;
 use super::reflect::BLOCK;
 use crate::block::finite;
-use crate::lanes::{Float, Lanes};
+use crate::lanes::{Apart, Float, Lanes};
 use crate::scale::Scale;
 
 /// A matrix brought near 1; none if it is not finite.
@@ -86,30 +86,60 @@ pub(super) fn unit<V: Lanes>(q: &mut [V], stride: usize, first: usize, parts: us
 /// own. So many numbers are an element.
 #[inline(always)]
 pub(super) fn write<V: Lanes, const PARTS: usize>(
-    (q, stride): (&[V], usize),
+    columns: (&[V], usize),
     m: usize,
     order: &[u16],
     to: &mut [V::Float],
     rows: bool,
 ) {
-    if !rows {
-        for (j, to) in to.chunks_exact_mut(m).enumerate() {
-            to.copy_from_slice(column((q, stride), m, order, j));
+    let writing = Writing::<V, PARTS> {
+        columns,
+        m,
+        order,
+        to,
+        rows,
+    };
+    V::apart(writing, columns.0[0]);
+}
+
+/// Columns and where they go.
+struct Writing<'a, V: Lanes, const PARTS: usize> {
+    columns: (&'a [V], usize),
+    m: usize,
+    order: &'a [u16],
+    to: &'a mut [V::Float],
+    rows: bool,
+}
+
+impl<V: Lanes, const PARTS: usize> Apart for Writing<'_, V, PARTS> {
+    #[inline(always)]
+    fn run(self) {
+        let Writing {
+            columns: (q, stride),
+            m,
+            order,
+            to,
+            rows,
+        } = self;
+        if !rows {
+            for (j, to) in to.chunks_exact_mut(m).enumerate() {
+                to.copy_from_slice(column((q, stride), m, order, j));
+            }
+            return;
         }
-        return;
-    }
-    let count = to.len() / m;
-    // A few columns at a time, so that what is read stays in the cache.
-    for first in (0..count).step_by(BLOCK) {
-        let wide = BLOCK.min(count - first);
-        let mut columns = [column((q, stride), m, order, first); BLOCK];
-        for (c, to) in columns[..wide].iter_mut().enumerate() {
-            *to = column((q, stride), m, order, first + c);
-        }
-        for (i, to) in to.chunks_exact_mut(count * PARTS).enumerate() {
-            let to = &mut to[first * PARTS..][..wide * PARTS];
-            for (to, column) in to.chunks_exact_mut(PARTS).zip(&columns) {
-                to.copy_from_slice(&column[i * PARTS..][..PARTS]);
+        let count = to.len() / m;
+        // A few columns at a time, so that what is read stays in the cache.
+        for first in (0..count).step_by(BLOCK) {
+            let wide = BLOCK.min(count - first);
+            let mut columns = [column((q, stride), m, order, first); BLOCK];
+            for (c, to) in columns[..wide].iter_mut().enumerate() {
+                *to = column((q, stride), m, order, first + c);
+            }
+            for (i, to) in to.chunks_exact_mut(count * PARTS).enumerate() {
+                let to = &mut to[first * PARTS..][..wide * PARTS];
+                for (to, column) in to.chunks_exact_mut(PARTS).zip(&columns) {
+                    to.copy_from_slice(&column[i * PARTS..][..PARTS]);
+                }
             }
         }
     }

@@ -70,28 +70,42 @@ pub(crate) fn prepare<V: Lanes>(
     for (c, (v, column)) in v.chunks_exact_mut(parts * len).zip(columns).enumerate() {
         let (v, iv) = v.split_at_mut(len);
         v.copy_from_slice(&column[vectors.clone()]);
-        let head = &mut V::flat_mut(v)[..(c + 1) * parts];
-        head.fill(V::Float::of(0.0));
-        head[c * parts] = V::Float::of(1.0);
+        begin(v, c, parts);
         times_i(v, iv);
     }
     by_rows(v, len, v_rows);
-    let wide = if V::REGISTERS >= 32 { MANY.1 } else { FEW.1 };
-    for (strip, to) in v.chunks(wide * len).zip(products.chunks_mut(wide * tall)) {
-        V::project(v_rows, strip, len, 0..len * V::WIDTH, to);
+    // Those of a column that is another one times the imaginary unit are known by that one's.
+    let (wide, step) = (if V::REGISTERS >= 32 { MANY.1 } else { FEW.1 }, parts * len);
+    for (strip, to) in v.chunks(wide * step).zip(products.chunks_mut(wide * tall)) {
+        V::project(v_rows, strip, step, 0..len * V::WIDTH, to);
     }
     triangle(V::flat(products), (tau, parts), task, t);
 }
 
-/// `to` becomes complex numbers times the imaginary unit, of which parts stand one after the other.
+/// Puts the 1 that reflection `c` begins with, a number of so many `parts`, and 0 before it.
 #[inline(always)]
-pub(super) fn times_i<V: Lanes>(from: &[V], to: &mut [V]) {
+pub(super) fn begin<V: Lanes>(v: &mut [V], c: usize, parts: usize) {
+    let head = &mut V::flat_mut(v)[..(c + 1) * parts];
+    head.fill(V::Float::of(0.0));
+    head[c * parts] = V::Float::of(1.0);
+}
+
+/// -1 and 1 in turns: with those, the [parts swapped](Lanes::swap_parts) are a number times the imaginary unit.
+#[inline(always)]
+pub(super) fn signs<V: Lanes>(any: V) -> V {
+    let mut signs = any.like(1.0);
+    for sign in signs.as_mut_slice().iter_mut().step_by(2) {
+        *sign = V::Float::of(-1.0);
+    }
+    signs
+}
+
+/// `to` becomes complex numbers times the imaginary unit.
+#[inline(always)]
+fn times_i<V: Lanes>(from: &[V], to: &mut [V]) {
+    let signs = signs(from[0]);
     for (to, from) in to.iter_mut().zip(from) {
-        let negative = -*from;
-        let (to, from, negative) = (to.as_mut_slice(), from.as_slice(), negative.as_slice());
-        for i in (0..V::WIDTH).step_by(2) {
-            (to[i], to[i + 1]) = (negative[i + 1], from[i]);
-        }
+        *to = from.swap_parts() * signs;
     }
 }
 
@@ -161,8 +175,8 @@ fn by_rows<V: Lanes>(columns: &[V], len: usize, rows: &mut [V]) {
     }
 }
 
-/// The columns of `T`, or of `Tᴴ` for a factorisation, of the inner products of the reflections. A complex number of `parts`
-/// is a square of four real ones.
+/// The columns of `T`, or of `Tᴴ` for a factorisation, of the inner products of the reflections. A complex number of two
+/// `parts` is a square of four real ones, of which the second column is the first one times the imaginary unit.
 #[inline(always)]
 fn triangle<V: Lanes>(
     products: &[V::Float],
@@ -179,31 +193,28 @@ fn triangle<V: Lanes>(
             Task::Factor => tau.len() - 1 - step,
             Task::Columns => step,
         };
-        for i in (step..step + parts).map(at) {
-            let sums = &mut [zero; BLOCK][..tall];
-            V::flat_mut(sums)[i] = V::Float::of(1.0);
-            for k in (0..step).map(at) {
-                let factor = zero.like(products[i * BLOCK + k].f64());
-                for (sum, known) in sums.iter_mut().zip(&t[k * tall..][..tall]) {
-                    *sum = known.neg_mul_add(factor, *sum);
-                }
+        let number = at(step) / parts;
+        let sums = &mut [zero; BLOCK][..tall];
+        V::flat_mut(sums)[number * parts] = V::Float::of(1.0);
+        for k in (0..step).map(at) {
+            let factor = zero.like(products[number * BLOCK + k].f64());
+            for (sum, known) in sums.iter_mut().zip(&t[k * tall..][..tall]) {
+                *sum = known.neg_mul_add(factor, *sum);
             }
-            t[i * tall..][..tall].copy_from_slice(sums);
         }
-        let first = at(step) / parts * parts;
-        let re = zero.like(tau[first].f64());
-        let columns = &mut t[first * tall..][..parts * tall];
-        if parts == 1 {
-            for to in columns {
-                *to = *to * re;
+        let re = zero.like(tau[number * parts].f64());
+        let (to, beside) = t[number * parts * tall..][..parts * tall].split_at_mut(tall);
+        for (to, sum) in to.iter_mut().zip(&*sums) {
+            *to = *sum * re;
+        }
+        if parts == 2 {
+            let im = tau[number * parts + 1].f64();
+            let im = if task == Task::Factor { -im } else { im };
+            let im = signs(zero) * zero.like(im);
+            for (to, sum) in to.iter_mut().zip(&*sums) {
+                *to = sum.swap_parts().mul_add(im, *to);
             }
-            continue;
-        }
-        let im = tau[first + 1].f64();
-        let im = zero.like(if task == Task::Factor { -im } else { im });
-        let (x, y) = columns.split_at_mut(tall);
-        for (x, y) in x.iter_mut().zip(y) {
-            (*x, *y) = (y.mul_add(im, *x * re), x.neg_mul_add(im, *y * re));
+            times_i(to, beside);
         }
     }
 }

@@ -8,7 +8,7 @@
 mod transpose;
 
 use crate::block;
-use crate::lanes::{Float, Lanes};
+use crate::lanes::{Apart, Float, Lanes};
 use crate::operands::{
     Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
     Sweep, Task,
@@ -28,7 +28,7 @@ macro_rules! vector {
         $splat:ident $add:ident $sub:ident $mul:ident $div:ident
         $fmadd:ident $fnmadd:ident $sqrt:ident $and:ident $andnot:ident $or:ident $xor:ident $transpose:ident,
         |$a:ident, $b:ident| $compare:ident, |$mask:ident, $yes:ident, $no:ident| $blend:expr,
-        any $any:expr
+        any $any:expr, swap $swap:ident $order:literal
     ) => {
         arithmetic!(
             $(#[$meta])*
@@ -60,13 +60,6 @@ macro_rules! vector {
                     work: &mut [$name]
                 ) = rows::substitute if strip;
                 fn reflect(columns: &mut [$name], stride: usize, blocks: &[Block<'_, $name>]) = rows::reflect if columns;
-                fn geqr2(
-                    panel: &mut [$name],
-                    stride: usize,
-                    vectors: Range<usize>,
-                    tau: &mut [$float],
-                    work: &mut [$name]
-                ) = rows::geqr2 if panel;
                 fn prepare(
                     panel: &[$name],
                     stride: usize,
@@ -133,6 +126,17 @@ macro_rules! vector {
             );
 
             #[inline(always)]
+            fn apart<Work: Apart>(work: Work, _: Self) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn apart<Work: Apart>(work: Work) {
+                    work.run();
+                }
+                // SAFETY: see the module's documentation.
+                unsafe { apart(work) };
+            }
+
+            #[inline(always)]
             fn transpose(square: &mut [Self]) {
                 let rows: [_; $width] = std::array::from_fn(|i| square[i].0);
                 // SAFETY: see the module's documentation.
@@ -142,6 +146,7 @@ macro_rules! vector {
                 }
             }
             functions!($name:
+                fn swap_parts(self) = $swap::<$order>(self.0);
                 fn mul_add(self, b, c) = $fmadd(self.0, b.0, c.0);
                 fn neg_mul_add(self, b, c) = $fnmadd(self.0, b.0, c.0);
                 fn sqrt(self) = $sqrt(self.0);
@@ -204,7 +209,7 @@ vector! {
     _mm256_fmadd_pd _mm256_fnmadd_pd _mm256_sqrt_pd
     _mm256_and_pd _mm256_andnot_pd _mm256_or_pd _mm256_xor_pd f64x4,
     |a, b| _mm256_cmp_pd, |mask, yes, no| _mm256_blendv_pd(no, yes, mask),
-    any _mm256_movemask_pd(mask)
+    any _mm256_movemask_pd(mask), swap _mm256_permute_pd 0b0101
 }
 
 vector! {
@@ -214,7 +219,7 @@ vector! {
     _mm256_fmadd_ps _mm256_fnmadd_ps _mm256_sqrt_ps
     _mm256_and_ps _mm256_andnot_ps _mm256_or_ps _mm256_xor_ps f32x8,
     |a, b| _mm256_cmp_ps, |mask, yes, no| _mm256_blendv_ps(no, yes, mask),
-    any _mm256_movemask_ps(mask)
+    any _mm256_movemask_ps(mask), swap _mm256_permute_ps 0b10_11_00_01
 }
 
 #[cfg(avx512)]
@@ -225,7 +230,7 @@ vector! {
     _mm512_fmadd_pd _mm512_fnmadd_pd _mm512_sqrt_pd
     _mm512_and_pd _mm512_andnot_pd _mm512_or_pd _mm512_xor_pd f64x8,
     |a, b| _mm512_cmp_pd_mask, |mask, yes, no| _mm512_mask_blend_pd(mask, no, yes),
-    any mask
+    any mask, swap _mm512_permute_pd 0b0101_0101
 }
 
 #[cfg(avx512)]
@@ -236,5 +241,5 @@ vector! {
     _mm512_fmadd_ps _mm512_fnmadd_ps _mm512_sqrt_ps
     _mm512_and_ps _mm512_andnot_ps _mm512_or_ps _mm512_xor_ps f32x16,
     |a, b| _mm512_cmp_ps_mask, |mask, yes, no| _mm512_mask_blend_ps(mask, no, yes),
-    any mask
+    any mask, swap _mm512_permute_ps 0b10_11_00_01
 }

@@ -10,11 +10,11 @@ const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "G
 const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 
 /// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 20] = [
+const PRODUCTS: [&str; 21] = [
     "product",
     "follow",
     "reflect",
-    "geqr2",
+    "apart",
     "prepare",
     "project",
     "sweep",
@@ -22,6 +22,7 @@ const PRODUCTS: [&str; 20] = [
     "larfg",
     "gemver",
     "gemvt",
+    "gemvh",
     "bdsqr",
     "roots",
     "spread",
