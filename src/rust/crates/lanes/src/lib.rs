@@ -7,7 +7,7 @@
 //!
 //! A matrix alone has its rows in lanes instead (`rows/`), where that is written: lu and Cholesky, which for more than
 //! 64 columns are computed so only. The operations on an element and their order are the same, and so are the bits.
-//! Complex matrices of lu are in blocks up to 32 columns and have their rows in lanes beyond that.
+//! Complex matrices of lu and Cholesky are in blocks up to 32 columns and have their rows in lanes beyond that.
 //! QR of more than 64 rows or columns has its rows in lanes too, and nothing smaller has; nor have eigh and svd up to
 //! 96 (eigh of complex matrices: 32).
 //!

@@ -17,6 +17,8 @@ pub enum Factors<'a, V> {
     Apart(&'a [V], usize, usize),
     /// As [`Above`](Factors::Above) in complex columns, whose parts are rows.
     ComplexAbove,
+    /// As [`Beside`](Factors::Beside) in complex columns, conjugates of these: `A₂₂ - L₂₁ L₂₁ᴴ`.
+    ComplexBeside(&'a [V]),
 }
 
 impl<V> Factors<'_, V> {
@@ -24,7 +26,7 @@ impl<V> Factors<'_, V> {
     #[inline(always)]
     pub(crate) fn parts(&self) -> usize {
         match self {
-            Factors::ComplexAbove => 2,
+            Factors::ComplexAbove | Factors::ComplexBeside(_) => 2,
             _ => 1,
         }
     }

@@ -65,7 +65,7 @@ fn by_tiles<V: Lanes, const M: usize, const N: usize>(
                 let step = (first, at * most, strip * N, c);
                 pack_right::<V, N>(columns, stride, factors, step, right);
                 let start = match factors {
-                    Factors::Beside(_) => {
+                    Factors::Beside(_) | Factors::ComplexBeside(_) => {
                         // Tiles that are all above the diagonal are left out.
                         let above = (parts * c / V::WIDTH).clamp(rows.start, rows.end) - rows.start;
                         rows.start + above / M * M
@@ -101,6 +101,7 @@ fn pack_right<V: Lanes, const N: usize>(
     right: &mut [V::Float],
 ) {
     let cols = columns.len() / stride;
+    let depth = right.len() / N;
     match factors {
         Factors::Above | Factors::ComplexAbove => {
             let row = factors.parts() * (first + known);
@@ -119,6 +120,16 @@ fn pack_right<V: Lanes, const N: usize>(
                     to.copy_from_slice(&column[..N]);
                 } else {
                     to[..cols].copy_from_slice(&column[..cols]);
+                }
+            }
+        }
+        Factors::ComplexBeside(columns) => {
+            let columns = columns[known * stride..].chunks_exact(stride);
+            for (to, column) in right[..depth * N].chunks_exact_mut(2 * N).zip(columns) {
+                let (re, im) = to.split_at_mut(N);
+                let column = V::flat(column)[2 * c..][..2 * cols].chunks_exact(2);
+                for ((re, im), from) in re.iter_mut().zip(im).zip(column) {
+                    (*re, *im) = (from[0], V::Float::of(-from[1].f64()));
                 }
             }
         }
