@@ -6,9 +6,9 @@
 #' the system's. No client is made: what was wrong when one was last asked for is shown.
 #'
 #' @section LAPACK:
-#' On the CPU, kernels of the package compute real matrices up to a number of rows and columns: lu, the Cholesky
-#' decomposition, QR (without pivoting), its `Q`, `eigh` and `svd` up to 2048, triangular systems up to
-#' 64; and complex ones up to 32, but for `eigh` and `svd`. Their threads are XLA's only, whose number
+#' On the CPU, kernels of the package compute real and complex matrices up to a number of rows and columns: lu, the
+#' Cholesky decomposition, QR (without pivoting), its `Q`, `eigh` and `svd` up to 2048, triangular systems up to
+#' 64 (complex ones: 32). Their threads are XLA's only, whose number
 #' no variable of a LAPACK sets. With the variable `XLAFFI_KERNELS=0`, set before the first of them is called, none of
 #' them is used. On x86-64 they need AVX2.
 #'

@@ -15,11 +15,14 @@ use std::ops::Range;
 /// Rows up to which this beats LAPACK's `potrf`.
 pub const MOST: Most = Most {
     real: 2048,
-    complex: 32,
+    complex: 2048,
 };
 
 /// Rows up to which blocks of matrices beat one after the other.
 pub const BLOCKS: i32 = 64;
+
+/// The same for complex matrices, which are in blocks up to there, alone too.
+pub const COMPLEX_BLOCKS: i32 = 32;
 
 /// What `info` is for a matrix with NaN or an infinity: no minor is positive definite.
 pub const NOT_FINITE: i32 = 1;
@@ -56,9 +59,15 @@ impl<T: InParts> Kernel<T> for Potrf<'_, T> {
     }
 
     #[inline(always)]
+    fn complex_in_rows(&self) -> bool {
+        self.n > COMPLEX_BLOCKS as usize
+    }
+
+    #[inline(always)]
     fn rows_scratch(&self, width: usize) -> usize {
-        let stride = rows::stride(self.n, width);
-        self.n * stride + rows::packed(stride, self.n, width)
+        let stride = rows::stride(self.n * T::PARTS, width);
+        let columns = self.n + T::PARTS - 1;
+        columns * stride + rows::packed(stride, self.n * T::PARTS, width)
     }
 
     #[inline(always)]
@@ -66,9 +75,29 @@ impl<T: InParts> Kernel<T> for Potrf<'_, T> {
     where
         T: Float,
     {
+        self.alone::<V, 1>(one, scratch);
+    }
+
+    #[inline(always)]
+    fn run_rows_complex<V: Lanes<Float = T::Real>>(&mut self, one: usize, scratch: &mut [V]) {
+        self.alone::<V, 2>(one, scratch);
+    }
+
+    run_by_block!();
+}
+
+impl<T: InParts> Potrf<'_, T> {
+    /// Matrix `one`, whose numbers have that many parts, with its rows in lanes.
+    #[inline(always)]
+    fn alone<V: Lanes<Float = T::Real>, const PARTS: usize>(
+        &mut self,
+        one: usize,
+        scratch: &mut [V],
+    ) {
         let n = self.n;
-        let stride = rows::stride(n, V::WIDTH);
-        let x = &mut self.a[one * n * n..][..n * n];
+        let rows = n * PARTS;
+        let stride = rows::stride(rows, V::WIDTH);
+        let x = &mut T::parts_mut(self.a)[one * n * rows..][..n * rows];
         let (a, work) = scratch.split_at_mut(n * stride);
         let upper = self.triangle == Triangle::Upper;
         let zero = a[0].like(0.0);
@@ -77,49 +106,45 @@ impl<T: InParts> Kernel<T> for Potrf<'_, T> {
             for_each_tile(n, |j, below| {
                 let column = &mut V::flat_mut(a)[j * stride * V::WIDTH..];
                 for i in below {
-                    column[i] = x[i * n + j];
+                    conjugate::<_, PARTS>(&x[i * rows + j * PARTS..], &mut column[i * PARTS..]);
                 }
             });
             finite(a)
         } else {
             let mut sum = zero;
             for (j, column) in a.chunks_exact_mut(stride).enumerate() {
-                rows::load(column, &x[j * n..], j..n);
+                rows::load(column, &x[j * rows..], j * PARTS..rows);
                 sum += finite(column);
             }
             sum
         };
         let mut matrix = rows::Columns {
-            m: n,
+            m: rows,
             stride,
             a,
             work,
             together: self.together,
         };
         if !rows::all_zero(sum) {
-            x.fill(T::NAN);
+            x.fill(T::Real::NAN);
             self.info[one] = NOT_FINITE;
             return;
         }
-        self.info[one] = rows::cholesky::factor(&mut matrix);
+        self.info[one] = rows::cholesky::factor::<V, PARTS>(&mut matrix);
         if upper {
             for_each_tile(n, |j, below| {
                 let column = &V::flat(matrix.a)[j * stride * V::WIDTH..];
                 for i in below {
-                    x[i * n + j] = column[i];
+                    conjugate::<_, PARTS>(&column[i * PARTS..], &mut x[i * rows + j * PARTS..]);
                 }
             });
             return;
         }
         for (j, column) in matrix.a.chunks_exact(stride).enumerate() {
-            x[j * n..][j..n].copy_from_slice(&V::flat(column)[j..n]);
+            x[j * rows..][j * PARTS..rows].copy_from_slice(&V::flat(column)[j * PARTS..rows]);
         }
     }
 
-    run_by_block!();
-}
-
-impl<T: InParts> Potrf<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, block: &mut [F::Real]) {
@@ -150,6 +175,15 @@ impl<T: InParts> Potrf<'_, T> {
                 *info = NOT_FINITE;
             }
         }
+    }
+}
+
+/// A number, of so many parts, becomes the conjugate of another; 0 never becomes -0.
+#[inline(always)]
+fn conjugate<T: Float, const PARTS: usize>(from: &[T], to: &mut [T]) {
+    to[0] = from[0];
+    if PARTS == 2 {
+        to[1] = T::of(0.0 - from[1].f64());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Real or complex numbers, one to a lane: what a factorisation computes with that is there for both.
 
-use super::lanes::Lanes;
+use super::lanes::{Float, Lanes};
 use std::ops::{Add, Neg, Sub};
 
 /// Arithmetic that rounds as [`Lanes`] say.
@@ -12,6 +12,8 @@ pub trait Field: Copy + Add<Output = Self> + Sub<Output = Self> + Neg<Output = S
 
     /// Numbers without an imaginary part.
     fn of(real: Self::Real) -> Self;
+    /// One number in all lanes, from its parts.
+    fn all(any: Self::Real, parts: &[<Self::Real as Lanes>::Float]) -> Self;
     /// The real parts.
     fn re(self) -> Self::Real;
     /// The conjugates.
@@ -62,6 +64,10 @@ impl<V: Lanes> Field for V {
     #[inline(always)]
     fn of(real: V) -> V {
         real
+    }
+    #[inline(always)]
+    fn all(any: V, parts: &[V::Float]) -> V {
+        any.like(parts[0].f64())
     }
     #[inline(always)]
     fn re(self) -> V {

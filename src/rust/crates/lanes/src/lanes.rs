@@ -181,6 +181,27 @@ pub trait Lanes:
         unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), count) }
     }
 
+    /// Each two lanes side by side, exchanged.
+    #[inline(always)]
+    fn exchanged(self) -> Self {
+        let mut to = self;
+        for (lane, value) in to.as_mut_slice().iter_mut().enumerate() {
+            *value = self.as_slice()[lane ^ 1];
+        }
+        to
+    }
+
+    /// Complex numbers, whose parts are lanes side by side, times i.
+    #[inline(always)]
+    fn times_i(self) -> Self {
+        let mut signs = self.like(1.0);
+        // A plain loop over all lanes: others are computed when the program runs.
+        for (lane, sign) in signs.as_mut_slice().iter_mut().enumerate() {
+            *sign = Self::Float::of(if lane % 2 == 0 { -1.0 } else { 1.0 });
+        }
+        self.exchanged() * signs
+    }
+
     /// The larger; `other` with NaN.
     #[inline(always)]
     fn max(self, other: Self) -> Self {

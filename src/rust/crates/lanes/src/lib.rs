@@ -8,7 +8,7 @@
 //! A matrix alone has its rows in lanes instead (`rows/`), where that is written: lu and Cholesky, which for more than
 //! 64 columns are computed so only. The operations on an element and their order are the same, and so are the bits.
 //! QR of more than 64 rows or columns has its rows in lanes too, and nothing smaller has; nor have eigh and svd up to
-//! 96 (of complex matrices: QR and eigh up to 32, svd up to 48).
+//! 96, nor any complex matrix up to 32 (svd: 48).
 //!
 //! To add one: a struct of the slices of a run of matrices, with `Kernel` for it and a place in `kernels.rs`, and in the
 //! routine of the batch, where [`suits`] says so, runs of matrices (`run_length`) for `for_each_run`

@@ -14,11 +14,14 @@ use std::ops::Range;
 /// Rows and columns up to which this beats LAPACK's `getrf`.
 pub const MOST: Most = Most {
     real: 2048,
-    complex: 32,
+    complex: 2048,
 };
 
 /// Rows and columns up to which blocks of matrices beat one after the other.
 pub const BLOCKS: i32 = 64;
+
+/// The same for complex matrices, which are in blocks up to there, alone too.
+pub const COMPLEX_BLOCKS: i32 = 32;
 
 /// A run of matrices, their pivots and `info`s.
 pub struct Lu<'a, T> {
@@ -48,10 +51,15 @@ impl<T: InParts> Kernel<T> for Lu<'_, T> {
     }
 
     #[inline(always)]
+    fn complex_in_rows(&self) -> bool {
+        self.run.m.max(self.run.n) > COMPLEX_BLOCKS as usize
+    }
+
+    #[inline(always)]
     fn rows_scratch(&self, width: usize) -> usize {
         let Run { m, n, .. } = self.run;
-        let stride = rows::stride(m, width);
-        n * stride + rows::packed(stride, n, width)
+        let stride = rows::stride(m * T::PARTS, width);
+        (n + T::PARTS - 1) * stride + rows::packed(stride, n * T::PARTS, width)
     }
 
     #[inline(always)]
@@ -59,6 +67,25 @@ impl<T: InParts> Kernel<T> for Lu<'_, T> {
     where
         T: Float,
     {
+        self.alone::<V, 1>(one, scratch);
+    }
+
+    #[inline(always)]
+    fn run_rows_complex<V: Lanes<Float = T::Real>>(&mut self, one: usize, scratch: &mut [V]) {
+        self.alone::<V, 2>(one, scratch);
+    }
+
+    run_by_block!();
+}
+
+impl<T: InParts> Lu<'_, T> {
+    /// Matrix `one`, whose numbers have that many parts, with its rows in lanes.
+    #[inline(always)]
+    fn alone<V: Lanes<Float = T::Real>, const PARTS: usize>(
+        &mut self,
+        one: usize,
+        scratch: &mut [V],
+    ) {
         let Run { m, n, .. } = self.run;
         let pivots = &mut self.pivots[one * m.min(n)..][..m.min(n)];
         let (x, mut matrix, finite) = self.run.load(one, n, scratch);
@@ -66,17 +93,13 @@ impl<T: InParts> Kernel<T> for Lu<'_, T> {
             not_finite(x, pivots, &mut self.info[one]);
             return;
         }
-        self.info[one] = rows::lu::factor(&mut matrix, pivots);
+        self.info[one] = rows::lu::factor::<V, PARTS>(&mut matrix, pivots);
         matrix.store(x);
         for pivot in pivots {
             *pivot += 1;
         }
     }
 
-    run_by_block!();
-}
-
-impl<T: InParts> Lu<'_, T> {
     /// The matrices of `range`, as real or complex numbers.
     #[inline(always)]
     fn block<F: FieldOf<T::Real>>(&mut self, range: Range<usize>, scratch: &mut [F::Real]) {

@@ -15,6 +15,21 @@ pub enum Factors<'a, V> {
     Across(&'a [V]),
     /// In columns of their own, one for each that is changed, a number of vectors from one to the next, from a row on.
     Apart(&'a [V], usize, usize),
+    /// As [`Above`](Factors::Above) in complex columns, whose parts are rows.
+    ComplexAbove,
+    /// As [`Beside`](Factors::Beside) in complex columns, conjugates of these: `A₂₂ - L₂₁ L₂₁ᴴ`.
+    ComplexBeside(&'a [V]),
+}
+
+impl<V> Factors<'_, V> {
+    /// Rows that a row of the matrices is.
+    #[inline(always)]
+    pub(crate) fn parts(&self) -> usize {
+        match self {
+            Factors::ComplexAbove | Factors::ComplexBeside(_) => 2,
+            _ => 1,
+        }
+    }
 }
 
 /// From some columns the known ones, each multiplied by its factor, are taken, in the vectors `rows`.
@@ -155,9 +170,11 @@ pub struct Substitution<'a, V> {
     pub(crate) unit: bool,
 }
 
-/// Columns that have their results, the number of the first one, and the rows of their pivots.
+/// Columns of `m` rows that have their results, the number of the first one, and the rows of their pivots. Each row is
+/// as many rows of a column as a number has parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a, V> {
+    pub(crate) parts: usize,
     pub(crate) m: usize,
     pub(crate) stride: usize,
     pub(crate) known: &'a [V],

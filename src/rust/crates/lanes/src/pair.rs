@@ -1,7 +1,7 @@
 //! Complex numbers, one to a lane.
 
 use super::field::Field;
-use super::lanes::Lanes;
+use super::lanes::{Float, Lanes};
 use std::ops::{Add, Neg, Sub};
 
 /// Complex numbers. In memory their parts stand as those of a matrix of complex numbers do, which is gathered as one
@@ -9,15 +9,15 @@ use std::ops::{Add, Neg, Sub};
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Pair<V> {
-    re: V,
-    im: V,
+    pub(crate) re: V,
+    pub(crate) im: V,
 }
 
 impl<V: Lanes> Pair<V> {
     /// The numbers divided by the larger of their parts, which is the second result, and the squares of what they
     /// are then.
     #[inline(always)]
-    fn scaled(self) -> (Self, V, V) {
+    pub(crate) fn scaled(self) -> (Self, V, V) {
         let size = self.re.abs().max(self.im.abs());
         let near = Pair {
             re: self.re / size,
@@ -106,6 +106,13 @@ impl<V: Lanes> Field for Pair<V> {
         Pair {
             re,
             im: re.like(0.0),
+        }
+    }
+    #[inline(always)]
+    fn all(any: V, parts: &[V::Float]) -> Self {
+        Pair {
+            re: any.like(parts[0].f64()),
+            im: any.like(parts[1].f64()),
         }
     }
     #[inline(always)]

@@ -21,6 +21,7 @@ mod gebrd;
 mod gemver;
 mod gemvh;
 mod gesdd;
+mod getf2;
 mod heevd;
 mod hemv;
 mod hetrd;
@@ -167,7 +168,8 @@ impl<'a, V: Lanes> Columns<'a, V> {
     }
 }
 
-/// The rows of a panel's column below its diagonal, as whole vectors and the row in the first of them.
+/// The rows of a panel's column below its diagonal, as whole vectors and the row in the first of them. Parts of complex
+/// numbers are rows of their own.
 #[derive(Clone, Copy)]
 pub(crate) struct Below {
     vector: usize,
@@ -191,6 +193,34 @@ impl Below {
         to[0] = lanes.like(self.row as f64).if_less(lanes, new, to[0]);
         for (to, from) in to[1..].iter_mut().zip(&from[1..]) {
             *to = from.neg_mul_add(factor, *to);
+        }
+    }
+
+    /// The same of complex columns, given `from` and that times i, and the parts of the factor.
+    #[inline(always)]
+    pub(crate) fn subtract_complex<V: Lanes>(
+        self,
+        to: &mut [V],
+        (from, turned): (&[V], &[V]),
+        [re, im]: [V; 2],
+        lanes: V,
+    ) {
+        let new = |to: V, from: V, turned: V| turned.neg_mul_add(im, from.neg_mul_add(re, to));
+        let (to, from) = (&mut to[self.vector..], &from[self.vector..]);
+        let turned = &turned[self.vector..];
+        let first = new(to[0], from[0], turned[0]);
+        to[0] = lanes.like(self.row as f64).if_less(lanes, first, to[0]);
+        let known = from[1..].iter().zip(&turned[1..]);
+        for (to, (from, turned)) in to[1..].iter_mut().zip(known) {
+            *to = new(*to, *from, *turned);
+        }
+    }
+
+    /// A complex column times i below the diagonal.
+    #[inline(always)]
+    pub(crate) fn times_i<V: Lanes>(self, from: &[V], to: &mut [V]) {
+        for (to, from) in to[self.vector..].iter_mut().zip(&from[self.vector..]) {
+            *to = from.times_i();
         }
     }
 

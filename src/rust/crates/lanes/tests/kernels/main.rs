@@ -2,7 +2,9 @@
 
 mod cholesky;
 mod complex;
+mod complex_cholesky;
 mod complex_eigh;
+mod complex_lu;
 mod complex_qr;
 mod complex_svd;
 mod eigh;

@@ -4,7 +4,7 @@ use crate::platform::host::batch::{
     cost_in_lanes, for_each, for_each_run, no_workspace, run_length_of,
 };
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar};
-use lanes::cholesky::NOT_FINITE;
+use lanes::cholesky::{Potrf, BLOCKS, COMPLEX_BLOCKS, MOST, NOT_FINITE};
 use lapack::refuse_negative;
 use lapack::routines;
 use matrices::{triangle_finite, Triangle};
@@ -28,15 +28,16 @@ pub fn potrf<T: HostScalar>(
         return Ok(());
     }
     let flops = shape.flops() / 3.0;
-    if kernel_suits::<T>(shape, lanes::cholesky::MOST) {
+    if kernel_suits::<T>(shape, MOST) {
         let cost = cost_in_lanes(flops, shape.elements());
-        let run = run_length_of((cx, shape), lanes::cholesky::BLOCKS, cost);
+        let blocks = if T::COMPLEX { COMPLEX_BLOCKS } else { BLOCKS };
+        let run = run_length_of((cx, shape), blocks, cost);
         let n = shape.rows as usize;
         let runs = a.parts(run * n * n).zip(info.chunks_mut(run));
         return for_each_run((cx, shape), cost, runs, |(a, info), together| {
             let (a, count) = (a.ready(), info.len());
             T::in_lanes(
-                lanes::cholesky::Potrf {
+                Potrf {
                     n,
                     triangle,
                     a: &mut *a,

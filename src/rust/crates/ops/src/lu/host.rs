@@ -6,6 +6,7 @@ use crate::platform::host::batch::{
 };
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar, UnwantedInfo};
 use crate::platform::{Call, Results};
+use lanes::lu::{not_finite, Lu, BLOCKS, COMPLEX_BLOCKS, MOST};
 use lapack::refuse_negative;
 use lapack::routines;
 use matrices::all_finite;
@@ -43,9 +44,10 @@ fn eliminate<T: HostScalar>(
     info: &mut [i32],
 ) -> Result<()> {
     let flops = shape.flops();
-    if kernel_suits::<T>(shape, lanes::lu::MOST) {
+    if kernel_suits::<T>(shape, MOST) {
         let cost = cost_in_lanes(flops, shape.elements());
-        let run = run_length_of((cx, shape), lanes::lu::BLOCKS, cost);
+        let blocks = if T::COMPLEX { COMPLEX_BLOCKS } else { BLOCKS };
+        let run = run_length_of((cx, shape), blocks, cost);
         let (m, n, rank) = shape.sizes();
         let runs = a
             .parts(run * m * n)
@@ -54,7 +56,7 @@ fn eliminate<T: HostScalar>(
         return for_each_run((cx, shape), cost, runs, |((a, pivots), info), together| {
             let count = info.len();
             T::in_lanes(
-                lanes::lu::Lu {
+                Lu {
                     run: a.run(shape, together),
                     pivots,
                     info,
@@ -71,7 +73,7 @@ fn eliminate<T: HostScalar>(
         let a = a.ready();
         // The search for a pivot compares, and no comparison with NaN means anything.
         if !all_finite(a) {
-            lanes::lu::not_finite(a, pivots, info);
+            not_finite(a, pivots, info);
             return Ok(());
         }
         let lifted = lift(a);
@@ -105,7 +107,7 @@ fn one_row<T: HostScalar>(a: &mut [T], cols: usize, pivots: &mut [i32], info: &m
             pivot.fill(1);
             *info = i32::from(row[0].magnitude() == 0.0);
         } else {
-            lanes::lu::not_finite(row, pivot, info);
+            not_finite(row, pivot, info);
         }
     }
 }

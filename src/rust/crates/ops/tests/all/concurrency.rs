@@ -211,7 +211,8 @@ fn all_jobs() -> Vec<Job> {
     }
     // Fewer matrices than a block has lanes, one or some to a thread.
     all.extend(jobs::<f64>(66, 5));
-    // Large enough for the threads of LAPACK, or of ours: lu, Cholesky and QR of f64 are computed by kernels.
+    // Large enough for the threads of LAPACK, or of ours: lu, Cholesky and QR of f64 are computed by kernels, and so are lu
+    // and Cholesky of complex numbers.
     all.extend(jobs::<f64>(97, 1));
     all.extend(jobs::<Complex<f32>>(97, 1));
     all
