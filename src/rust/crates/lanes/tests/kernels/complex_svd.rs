@@ -26,16 +26,15 @@ const SIZES: [(usize, usize); 16] = [
     (50, LARGEST),
 ];
 /// Of matrices whose rows are in lanes, around the edges of panels and lines.
-const LARGE: [(usize, usize); 9] = [
+const LARGE: [(usize, usize); 8] = [
     (LARGEST + 1, 1),
     (LARGEST + 1, 16),
     (LARGEST + 1, LARGEST + 1),
     (LARGEST + 3, LARGEST - 1),
     (33, 80),
     (80, 49),
-    (97, 113),
     (200, 31),
-    (129, 128),
+    (97, 95),
 ];
 const ALL: [Vectors; 3] = [Vectors::Full, Vectors::Thin, Vectors::No];
 const COUNTS: [usize; 2] = [7, 17];

@@ -25,7 +25,7 @@ const SIZES: [usize; 14] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64];
 
 /// Of matrices that are computed with their rows in lanes only, around the edges of panels (8 and 16), of tiles and
 /// of what is packed at a time.
-const LARGE: [usize; 7] = [65, 72, 95, 128, 131, 200, 257];
+const LARGE: [usize; 6] = [65, 72, 95, 128, 131, 257];
 
 /// Of matrices in a batch: none, one, a block that is not full, several full ones.
 const COUNTS: [usize; 4] = [0, 1, 7, 64];
