@@ -1,9 +1,10 @@
-//! The columns of one block of complex reflections, one after the other. The parts of a complex number are two rows of a
-//! real column, so a reflection's vector `v` is two real columns, `v` and `i v`: their products with a column are the
+//! The columns of one block of complex reflections, one after the other. The parts of a complex number are two rows of
+//! a real column, so a reflection's vector `v` is two real columns, `v` and `i v`: their products with a column are the
 //! parts of `vᴴ c`.
 
+use super::larft::{begin, signs};
 use super::panel::total;
-use super::reflect::{begin, signs, BLOCK};
+use super::reflect::BLOCK;
 use crate::householder::Range;
 use crate::lanes::{Float, Lanes};
 use std::ops;
@@ -36,8 +37,8 @@ pub(super) fn geqr2<V: Lanes>(
     }
 }
 
-/// The columns of `Q` in place of reflections that begin in the first row, as LAPACK's `org2r`; what is behind them is acted
-/// on too. One after the other, for so few columns that a block of reflections does not pay. It works in one more column.
+/// The columns of `Q` in place of reflections that begin in the first row, as LAPACK's `org2r`; what is behind them is
+/// acted on too. One after the other, for so few columns that a block does not pay. It works in one more column.
 #[inline(always)]
 pub(super) fn org2r<V: Lanes>(
     columns: &mut [V],

@@ -87,8 +87,8 @@ fn size(x: &[C]) -> f64 {
     x.iter().fold(0.0, |size, &x| size.max(absolute(x)))
 }
 
-/// That the factors of `given` are those of LAPACK's kind: unitary reflections, a real diagonal of `R`, and `Q R` what was
-/// given, up to what is rounded of numbers of a size of `least`.
+/// That the factors of `given` are those of LAPACK's kind: unitary reflections, a real diagonal of `R`, and `Q R` what
+/// was given, up to what is rounded of numbers of a size of `least`.
 #[track_caller]
 fn expect_factors<T: Part>((m, n): (usize, usize), given: &[C], factored: &[C], least: f64) {
     let what = format!("{m} x {n}");
@@ -227,8 +227,8 @@ fn at_every_scale<T: Part>() {
     }
 }
 
-/// Where nothing is left below the diagonal a real element stays as it is, with a factor of 0; the part of a complex one
-/// that is not real is reflected, however small it is.
+/// Where nothing is left below the diagonal a real element stays as it is, with a factor of 0; a complex one is made
+/// real, however small its imaginary part is.
 fn triangles<T: Part>() {
     let n = 41;
     let mut x = all::<T>(&numbers::<T>(&mut Random(25), n * n));
@@ -240,7 +240,6 @@ fn triangles<T: Part>() {
             x.im = [0.0, x.im, T::SMALLEST.f64()][i % 3];
         }
     }
-    // What the reflections of the rows above leave of a row's other elements is the rest of that row.
     let given: Vec<_> = x.iter().map(|&x| T::number(x)).collect();
     let (results, _) = batch::<T>(&given, 1, run::<T>((n, n), THREADS));
     expect_factors::<T>((n, n), &x, &results, 0.0);
