@@ -127,30 +127,30 @@ impl<T: InParts> Kernel<T> for Gesdd<'_, T> {
     where
         T: Float,
     {
-        let (problem, a, (s, long, short), info) = self.one(one);
-        let found = problem.run(a, (&mut *s, &mut *long, &mut *short), scratch);
-        *info = report(found, problem.n, [s, long, short]);
+        let mut one = self.one(one);
+        let (s, long, short) = &mut one.results;
+        let found = one.problem.run(one.a, (s, long, short), scratch);
+        one.report(found);
     }
 
     #[inline(always)]
     fn run_rows_complex<V: Lanes<Float = T::Real>>(&mut self, one: usize, scratch: &mut [V]) {
-        let (problem, a, (s, long, short), info) = self.one(one);
-        let found = problem.run_complex(a, (&mut *s, &mut *long, &mut *short), scratch);
-        *info = report(found, problem.n, [s, long, short]);
+        let mut one = self.one(one);
+        let (s, long, short) = &mut one.results;
+        let found = one.problem.run_complex(one.a, (s, long, short), scratch);
+        one.report(found);
     }
 
     run_by_block!();
 }
 
 impl<T: InParts> Gesdd<'_, T> {
-    /// What is done with matrix `one`, its parts, the places of those of its results, and of its `info`.
+    /// Matrix `one`.
     #[inline(always)]
-    #[allow(clippy::type_complexity)]
-    fn one(&mut self, one: usize) -> (Svd<'_>, &[T::Real], Results<'_, T::Real>, &mut i32) {
+    fn one(&mut self, one: usize) -> One<'_, T::Real> {
         let (m, n) = (self.m, self.n);
         let (tall, narrow, _) = self.sizes();
         let problem = self.alone();
-        let a = &self.a[one * m * n..][..m * n];
         let s = &mut self.s[one * narrow..][..narrow];
         let (long, short) = (tall * problem.columns, narrow * narrow);
         let short = if long > 0 { short } else { 0 };
@@ -158,7 +158,12 @@ impl<T: InParts> Gesdd<'_, T> {
         let u = T::parts_mut(&mut self.u[one * u_len..][..u_len]);
         let vt = T::parts_mut(&mut self.vt[one * vt_len..][..vt_len]);
         let results = if m < n { (s, vt, u) } else { (s, u, vt) };
-        (problem, T::parts(a), results, &mut self.info[one])
+        One {
+            problem,
+            a: T::parts(&self.a[one * m * n..][..m * n]),
+            results,
+            info: &mut self.info[one],
+        }
     }
 
     /// The matrices of `range`, as real or complex numbers.
@@ -234,18 +239,30 @@ impl<T: InParts> Gesdd<'_, T> {
     }
 }
 
-/// `info` of a matrix of `n` singular values, all of whose results are NaN where it has none.
-#[inline(always)]
-fn report<T: Element>(found: Result<(), Failure>, n: usize, results: [&mut [T]; 3]) -> i32 {
-    let info = match found {
-        Ok(()) => return 0,
-        Err(Failure::NotFinite) => NOT_FINITE,
-        Err(Failure::NotConverged) => n as i32,
-    };
-    for result in results {
-        result.fill(T::NAN);
+/// A matrix that is alone, as its parts, what is done with it, and where its results go.
+struct One<'a, T> {
+    problem: Svd<'a>,
+    a: &'a [T],
+    results: Results<'a, T>,
+    info: &'a mut i32,
+}
+
+impl<T: Element> One<'_, T> {
+    /// Notes what came of it: all results of a matrix that has no singular values are NaN.
+    #[inline(always)]
+    fn report(self, found: Result<(), Failure>) {
+        *self.info = match found {
+            Ok(()) => 0,
+            Err(Failure::NotFinite) => NOT_FINITE,
+            Err(Failure::NotConverged) => self.problem.n as i32,
+        };
+        if found.is_err() {
+            let (s, long, short) = self.results;
+            for result in [s, long, short] {
+                result.fill(T::NAN);
+            }
+        }
     }
-    info
 }
 
 /// Brings the matrices near 1. Those that are not finite become 0: they are not 0 in the first
@@ -317,15 +334,9 @@ impl<T: Float> Outputs<'_, T> {
             // Beside the range of the matrix there is no order.
             let rest = &u[narrow * tall * parts..];
             let others: [u16; BLOCKS as usize] = std::array::from_fn(|i| i as u16);
+            let others = &others[..columns - narrow];
             let to = &mut to[narrow * steps.1 * parts..];
-            scatter_columns(
-                rest,
-                (tall, parts),
-                lane,
-                &others[..columns - narrow],
-                to,
-                steps,
-            );
+            scatter_columns(rest, (tall, parts), lane, others, to, steps);
         }
         let to = &mut self.vectors[short][at * short_len..][..short_len];
         let steps = if self.wide { (1, narrow) } else { (narrow, 1) };
