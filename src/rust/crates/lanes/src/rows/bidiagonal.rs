@@ -4,7 +4,7 @@
 //! write it. Then one by one, each in the same pass as what the one before takes from the matrix.
 
 use super::lanes_of;
-use super::product::packed;
+use super::product::{packed, room};
 use super::reduce::{dots, reflection, take};
 use super::reflect::BLOCK;
 use super::share::share;
@@ -170,7 +170,7 @@ impl<V: Lanes> Matrix<'_, V> {
             operations,
             to,
             stride,
-            work,
+            room(work, stride, 2 * PANEL),
             &|at, part, work| {
                 let step = Product {
                     stride,

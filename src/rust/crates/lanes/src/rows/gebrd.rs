@@ -5,7 +5,7 @@
 use super::bidiagonal::places;
 use super::pending::Pending;
 use super::planes::{both, interleave, keep, turn, PANEL};
-use super::product::packed;
+use super::product::{packed, room};
 use super::reduce::dots;
 use super::reflect::BLOCK;
 use super::reflector::reflection;
@@ -287,7 +287,7 @@ impl<V: Lanes> Matrix<'_, V> {
             operations,
             to,
             stride,
-            work,
+            room(work, stride, 4 * PANEL),
             &|at, part, work| {
                 let step = Product {
                     stride,

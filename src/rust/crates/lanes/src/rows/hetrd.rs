@@ -4,7 +4,7 @@
 //! own, so that products of real columns serve.
 
 use super::planes::{along, both, conjugated, interleave, keep, take, turn, two_of, Two, PANEL};
-use super::product::packed;
+use super::product::{packed, room};
 use super::reduce::{dots, square, PARTS};
 use super::reflect::BLOCK;
 use super::reflector::reflection;
@@ -144,7 +144,7 @@ impl<V: Lanes> Matrix<'_, V> {
             operations,
             to,
             stride,
-            work,
+            room(work, stride, 4 * PANEL),
             &|at, columns, work| {
                 let first = end + at;
                 let step = Product {

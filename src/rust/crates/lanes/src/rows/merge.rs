@@ -2,6 +2,7 @@
 //! basis of their eigenvectors.
 
 use super::deflate::{tolerance, Basis, Deflated, Kind};
+use super::product::room;
 use super::share::share;
 use super::solved::{join, of_none, Solved, TERM};
 use crate::lanes::{Float, Lanes};
@@ -159,6 +160,7 @@ impl Merge<'_> {
         let (start, cut) = (self.start / V::WIDTH, self.cut / V::WIDTH);
         let end = self.end.div_ceil(V::WIDTH);
         let terms = (cut - start) * before.len() + (end - cut) * after.len();
+        let work = room(work, stride, before.len().max(after.len()));
         let halves = [(start..cut, before), (cut..end, after)];
         let operations = 2 * V::WIDTH * terms * (columns.len() / stride);
         let zero = columns[0].like(0.0);

@@ -23,6 +23,11 @@ pub(crate) fn packed(stride: usize, cols: usize, width: usize) -> usize {
     depth * stride.min(HEIGHT) + (depth * MANY.1).div_ceil(width)
 }
 
+/// As much of `work` as [`product`] works in: a thread that helps has as much of its own.
+pub(super) fn room<V: Lanes>(work: &mut [V], stride: usize, cols: usize) -> &mut [V] {
+    &mut work[..packed(stride, cols, V::WIDTH)]
+}
+
 /// See [`Product`]; what `work` has room for is [`packed`].
 #[inline(always)]
 pub(crate) fn product<V: Lanes>(columns: &mut [V], product: &Product<'_, V>, work: &mut [V]) {

@@ -6,7 +6,7 @@
 
 use super::lanes_of;
 use super::panel::{total, Reflection};
-use super::product::packed;
+use super::product::{packed, room};
 use super::reflect::BLOCK;
 use super::share::{share, share_by, worth_it};
 use super::sweep::line;
@@ -157,7 +157,7 @@ impl<V: Lanes> Matrix<'_, V> {
             operations,
             to,
             stride,
-            work,
+            room(work, stride, 2 * PANEL),
             &|at, part, work| {
                 let first = end + at;
                 let step = Product {
