@@ -74,7 +74,7 @@ pub trait Lanes:
     fn scatter(from: &mut [Self], matrices: &mut [Self::Float]);
     /// The first vectors of `square`, as many as each has lanes, transposed as a matrix.
     fn transpose(square: &mut [Self]);
-    /// Two lanes each exchanged, which are the parts of a complex number.
+    /// Each two lanes side by side exchanged, which are the parts of a complex number.
     fn swap_parts(self) -> Self;
     /// `self * b + c`, rounded once where the processor can and twice elsewhere, but always the
     /// same way for all of a process.
@@ -181,25 +181,21 @@ pub trait Lanes:
         unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), count) }
     }
 
-    /// Each two lanes side by side, exchanged.
+    /// -1 and 1 in turns: with those, the parts [swapped](Lanes::swap_parts) are a complex number times i.
     #[inline(always)]
-    fn exchanged(self) -> Self {
-        let mut to = self;
-        for (lane, value) in to.as_mut_slice().iter_mut().enumerate() {
-            *value = self.as_slice()[lane ^ 1];
-        }
-        to
-    }
-
-    /// Complex numbers, whose parts are lanes side by side, times i.
-    #[inline(always)]
-    fn times_i(self) -> Self {
+    fn signs(self) -> Self {
         let mut signs = self.like(1.0);
         // A plain loop over all lanes: others are computed when the program runs.
         for (lane, sign) in signs.as_mut_slice().iter_mut().enumerate() {
             *sign = Self::Float::of(if lane % 2 == 0 { -1.0 } else { 1.0 });
         }
-        self.exchanged() * signs
+        signs
+    }
+
+    /// Complex numbers, whose parts are lanes side by side, times i.
+    #[inline(always)]
+    fn times_i(self) -> Self {
+        self.swap_parts() * self.signs()
     }
 
     /// The larger; `other` with NaN.

@@ -2,7 +2,7 @@
 //! a real column, so a reflection's vector `v` is two real columns, `v` and `i v`: their products with a column are the
 //! parts of `vᴴ c`.
 
-use super::larft::{begin, signs};
+use super::larft::begin;
 use super::panel::total;
 use super::reflect::BLOCK;
 use crate::householder::Range;
@@ -55,7 +55,7 @@ pub(super) fn org2r<V: Lanes>(
         begin(v, c, 2);
         let (re, im) = (tau[0].f64(), tau[1].f64());
         act(v, [re, im], others, stride, 0);
-        let (x, y) = (v[0].like(-re), signs(v[0]) * v[0].like(-im));
+        let (x, y) = (v[0].like(-re), v[0].signs() * v[0].like(-im));
         for (to, v) in column.iter_mut().zip(&*v) {
             *to = v.swap_parts().mul_add(y, *v * x);
         }
@@ -99,7 +99,10 @@ fn reflection<V: Lanes>(column: &mut [V], row: usize, v: &mut [V]) -> Option<[f6
     // `v` is divided by `alpha - beta`.
     let along = re - beta;
     let size = along * along + im * im;
-    let (x, y) = (zero.like(along / size), signs(zero) * zero.like(-im / size));
+    let (x, y) = (
+        zero.like(along / size),
+        zero.signs() * zero.like(-im / size),
+    );
     for v in &mut *v {
         *v = v.swap_parts().mul_add(y, *v * x);
     }
@@ -142,7 +145,7 @@ fn act_on<V: Lanes, const N: usize>(
     stride: usize,
     first: usize,
 ) {
-    let (zero, signs) = (v[0].like(0.0), signs(v[0]));
+    let (zero, signs) = (v[0].like(0.0), v[0].signs());
     let (len, tall) = (v.len(), BLOCK / V::WIDTH);
     for group in others.chunks_mut(N * stride) {
         // Those that are not there are the last one again.

@@ -128,7 +128,7 @@ fn divide<V: Lanes, const PARTS: usize>(
 fn largest_row<V: Lanes, const PARTS: usize>(column: &[V], j: usize, m: usize, lanes: V) -> usize {
     let size = |value: V| match PARTS {
         1 => value.abs(),
-        _ => value.abs() + value.exchanged().abs(),
+        _ => value.abs() + value.swap_parts().abs(),
     };
     let (first, row) = (PARTS * j / V::WIDTH, PARTS * j % V::WIDTH);
     let column = &column[first..];

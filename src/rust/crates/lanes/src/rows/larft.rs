@@ -48,22 +48,11 @@ pub(super) fn begin<V: Lanes>(v: &mut [V], c: usize, parts: usize) {
     head[c * parts] = V::Float::of(1.0);
 }
 
-/// -1 and 1 in turns: with those, the [parts swapped](Lanes::swap_parts) are a number times the imaginary unit.
-#[inline(always)]
-pub(super) fn signs<V: Lanes>(any: V) -> V {
-    let mut signs = any.like(1.0);
-    for sign in signs.as_mut_slice().iter_mut().step_by(2) {
-        *sign = V::Float::of(-1.0);
-    }
-    signs
-}
-
 /// `to` becomes complex numbers times the imaginary unit.
 #[inline(always)]
 fn times_i<V: Lanes>(from: &[V], to: &mut [V]) {
-    let signs = signs(from[0]);
     for (to, from) in to.iter_mut().zip(from) {
-        *to = from.swap_parts() * signs;
+        *to = from.times_i();
     }
 }
 
@@ -121,7 +110,7 @@ fn triangle<V: Lanes>(
         if parts == 2 {
             let im = tau[number * parts + 1].f64();
             let im = if task == Task::Factor { -im } else { im };
-            let im = signs(zero) * zero.like(im);
+            let im = zero.signs() * zero.like(im);
             for (to, sum) in to.iter_mut().zip(&*sums) {
                 *to = sum.swap_parts().mul_add(im, *to);
             }
