@@ -15,11 +15,7 @@ impl Svd<'_> {
     /// What is reduced to bidiagonal form.
     #[inline(always)]
     fn complex_inner(&self, line: usize, width: usize) -> ComplexTriplets<'_> {
-        let (m, columns) = if self.much_taller() {
-            (self.n, self.columns.min(self.n))
-        } else {
-            (self.m, self.columns)
-        };
+        let (m, columns) = self.reduced();
         ComplexTriplets {
             m,
             n: self.n,

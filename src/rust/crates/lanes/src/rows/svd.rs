@@ -38,14 +38,20 @@ impl<'a> Svd<'a> {
         5 * self.m > 8 * self.n
     }
 
-    /// What is reduced to bidiagonal form, in columns of so many numbers to a line.
+    /// Rows of what is reduced to bidiagonal form, and its left singular vectors.
     #[inline(always)]
-    fn inner(&self, line: usize, width: usize) -> Triplets<'a> {
-        let (rows, columns) = if self.much_taller() {
+    pub(super) fn reduced(&self) -> (usize, usize) {
+        if self.much_taller() {
             (self.n, self.columns.min(self.n))
         } else {
             (self.m, self.columns)
-        };
+        }
+    }
+
+    /// What is reduced to bidiagonal form, in columns of so many numbers to a line.
+    #[inline(always)]
+    fn inner(&self, line: usize, width: usize) -> Triplets<'a> {
+        let (rows, columns) = self.reduced();
         Triplets {
             m: rows,
             n: self.n,
