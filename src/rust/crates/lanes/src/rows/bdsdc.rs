@@ -1,5 +1,5 @@
-//! Singular values and vectors of one upper bidiagonal matrix that is not too large for its rows to be in lanes, as
-//! LAPACK's `bdsdc`.
+//! Singular values, and vectors where these are wanted, of one upper bidiagonal matrix by divide and conquer, as LAPACK's
+//! `bdsdc`.
 
 use super::conquer;
 use super::near::lift;

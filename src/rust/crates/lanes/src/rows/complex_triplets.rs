@@ -108,8 +108,9 @@ impl<'a> ComplexTriplets<'a> {
         let mut numbers = numbers.chunks_exact_mut(self.row());
         let [d, e, d_parts, e_parts, left, right] =
             std::array::from_fn(|_| numbers.next().unwrap_or_default());
-        let [d_parts, e_parts, left] =
-            [d_parts, e_parts, left].map(|parts| &mut V::flat_mut(parts)[..2 * n]);
+        let d_parts = &mut V::flat_mut(d_parts)[..2 * n];
+        let e_parts = &mut V::flat_mut(e_parts)[..2 * n];
+        let left = &mut V::flat_mut(left)[..2 * n];
         // The first right reflection begins in the second row, so that there is none of the first one.
         let right = V::flat_mut(right);
         let mut results = Reduced {
@@ -123,7 +124,7 @@ impl<'a> ComplexTriplets<'a> {
         let planes = &mut matrix[..self.planes()];
         let sizes = (m, n, self.plane());
         gebrd(sizes, planes, &mut results, scratch, self.together);
-        let real = [&mut *d, &mut *e].map(V::flat_mut);
+        let real = [V::flat_mut(d), V::flat_mut(e)];
         make_real([&mut *d_parts, &mut *e_parts], real);
         let bdsdc = self.bdsdc();
         let square = if self.columns > 0 {

@@ -194,8 +194,8 @@ impl<V: Lanes> Matrix<'_, V> {
             interleave(u.split_at(stride), first..n, to, true);
         }
         Made {
-            alpha: alpha.map(Float::f64),
-            beta: beta.map(Float::f64),
+            alpha: [alpha[0].f64(), alpha[1].f64()],
+            beta: [beta[0].f64(), beta[1].f64()],
             tau: tau.f64(),
         }
     }
@@ -223,7 +223,8 @@ impl<V: Lanes> Matrix<'_, V> {
             1.0 - (f * alpha - f_im * alpha_im),
             -(f * alpha_im + f_im * alpha),
         ];
-        let [f, f_im, first, first_im] = [f, f_im, first[0], first[1]].map(|x| zero.like(x));
+        let (f, f_im) = (zero.like(f), zero.like(f_im));
+        let (first, first_im) = (zero.like(first[0]), zero.like(first[1]));
         for i in 0..re.len() {
             let (x, y, a, b) = (re[i], im[i], a_re[i], a_im[i]);
             re[i] = y.neg_mul_add(f_im, x.mul_add(f, b.neg_mul_add(first_im, a * first)));

@@ -135,8 +135,11 @@ fn add<V: Lanes, const G: usize>(a: &[V], step: &Gemvh<'_, V>, c: usize, x: &[V]
     let [columns_re, columns_im] = columns::<V, G>(a, step, c);
     let mut factors = [[zero; 2]; G];
     for g in 0..G {
-        let at = |part: usize| zero.like(V::flat(&x[part * step.stride..])[c + g].f64());
-        factors[g] = [at(0), at(1)];
+        let (x, y) = x.split_at(step.stride);
+        factors[g] = [
+            zero.like(V::flat(x)[c + g].f64()),
+            zero.like(V::flat(y)[c + g].f64()),
+        ];
     }
     for i in 0..len {
         let (mut sum_re, mut sum_im) = (re[i], im[i]);

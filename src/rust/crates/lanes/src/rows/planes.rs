@@ -23,7 +23,7 @@ pub(super) fn two_of<V>(known: &[V], stride: usize, k: usize, rows: Range<usize>
     ]
 }
 
-/// The same in all rows, to be changed.
+/// Two columns, all rows of their parts, become those of reflection `k`.
 #[inline(always)]
 pub(super) fn keep<V: Lanes>(known: &mut [V], stride: usize, k: usize, columns: [&[V]; 2]) {
     let parts = columns.into_iter().flat_map(|x| x.chunks_exact(stride));
@@ -35,8 +35,13 @@ pub(super) fn keep<V: Lanes>(known: &mut [V], stride: usize, k: usize, columns: 
 /// Element `j` of both, conjugated.
 #[inline(always)]
 pub(super) fn conjugated<V: Lanes>(known: Two<'_, V>, j: usize) -> [[V; 2]; 2] {
-    let at = |part: usize, sign: f64| known[0][0].like(sign * V::flat(known[part])[j].f64());
-    [[at(0, 1.0), at(1, -1.0)], [at(2, 1.0), at(3, -1.0)]]
+    let mut numbers = [[known[0][0]; 2]; 2];
+    for (part, known) in known.into_iter().enumerate() {
+        let sign = if part % 2 == 0 { 1.0 } else { -1.0 };
+        let number = known[0].like(sign * V::flat(known)[j].f64());
+        numbers[part / 2][part % 2] = number;
+    }
+    numbers
 }
 
 /// The inner products of both, conjugated, with `x`.
@@ -80,14 +85,14 @@ pub(super) fn turn<V: Lanes>(factors: &mut [V], stride: usize) {
     }
 }
 
-/// The parts `0..len` of both planes of a column.
+/// Some rows of both parts of a column.
 #[inline(always)]
 pub(super) fn both<V>(values: &mut [V], stride: usize, rows: Range<usize>) -> [&mut [V]; 2] {
     let (re, im) = values.split_at_mut(stride);
     [&mut re[rows.clone()], &mut im[rows]]
 }
 
-/// The numbers `which` of a column become complex numbers of `to`, or their conjugates.
+/// The elements `which` of a column become complex numbers side by side, or their conjugates.
 #[inline(always)]
 pub(super) fn interleave<V: Lanes>(
     (re, im): (&[V], &[V]),
@@ -110,12 +115,12 @@ pub(super) fn make_complex<V: Lanes>(
     (columns, wide): (&mut [V], usize),
 ) {
     columns.fill(columns[0].like(0.0));
-    let times = |a: V::Float, b: V::Float| V::Float::of(a.f64() * b.f64());
     for (to, q) in columns.chunks_exact_mut(wide).zip(q.chunks_exact(stride)) {
         let to = V::flat_mut(to).chunks_exact_mut(2);
         let from = V::flat(q).iter().zip(factors.chunks_exact(2));
         for (to, (q, factor)) in to.zip(from) {
-            (to[0], to[1]) = (times(*q, factor[0]), times(*q, factor[1]));
+            let (q, re, im) = (q.f64(), factor[0].f64(), factor[1].f64());
+            (to[0], to[1]) = (V::Float::of(q * re), V::Float::of(q * im));
         }
     }
 }

@@ -10,11 +10,10 @@ const KERNELS: [&str; 7] = ["Lu", "Geqrf", "Orgqr", "Potrf", "Trsm", "Syevd", "G
 const IN_ROWS: [&str; 2] = ["Lu", "Potrf"];
 
 /// Products that kernels share, not inlined.
-const PRODUCTS: [&str; 21] = [
+const PRODUCTS: [&str; 20] = [
     "product",
     "follow",
     "reflect",
-    "apart",
     "prepare",
     "project",
     "sweep",
@@ -34,8 +33,12 @@ const PRODUCTS: [&str; 21] = [
     "substitute",
 ];
 
+/// Work that kernels have in common; some of it moves numbers only.
+const APART: &str = "apart";
+
 /// What may be called besides: it moves data only, or is looked at itself.
-const MOVES: [&str; 10] = [
+const MOVES: [&str; 11] = [
+    APART,
     "gather",
     "scatter",
     "scatter_some",
@@ -49,6 +52,11 @@ const MOVES: [&str; 10] = [
     "index_mut",
     "zip",
 ];
+
+/// Whether the function is such work, compiled once.
+pub fn is_apart(name: &str) -> bool {
+    name.contains(&format!("::{APART}::<"))
+}
 
 /// The functions of the crate that kernels may call.
 pub fn called() -> impl Iterator<Item = &'static str> {
