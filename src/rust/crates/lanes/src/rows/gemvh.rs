@@ -50,11 +50,12 @@ fn columns<'a, V: Lanes, const G: usize>(
 ) -> [[&'a [V]; G]; 2] {
     let (re, im) = a.split_at(a.len() / 2);
     let len = step.end - step.top;
-    let mut columns = [[&re[..len]; G], [&im[..len]; G]];
-    for g in 0..G {
-        let at = (c + g) * step.stride + step.top;
-        columns[0][g] = &re[at..][..len];
-        columns[1][g] = &im[at..][..len];
+    let mut columns = [[&re[..len]; G]; 2];
+    for (columns, part) in columns.iter_mut().zip([re, im]) {
+        for (g, column) in columns.iter_mut().enumerate() {
+            let at = (c + g) * step.stride + step.top;
+            *column = &part[at..][..len];
+        }
     }
     columns
 }
@@ -134,9 +135,9 @@ fn add<V: Lanes, const G: usize>(a: &[V], step: &Gemvh<'_, V>, c: usize, x: &[V]
     let (re, im) = (&mut re[rows.clone()], &mut im[rows]);
     let [columns_re, columns_im] = columns::<V, G>(a, step, c);
     let mut factors = [[zero; 2]; G];
-    for g in 0..G {
-        let (x, y) = x.split_at(step.stride);
-        factors[g] = [
+    let (x, y) = x.split_at(step.stride);
+    for (g, factor) in factors.iter_mut().enumerate() {
+        *factor = [
             zero.like(V::flat(x)[c + g].f64()),
             zero.like(V::flat(y)[c + g].f64()),
         ];
