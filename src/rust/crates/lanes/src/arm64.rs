@@ -7,8 +7,8 @@
 use crate::block;
 use crate::lanes::{Apart, Float, Lanes};
 use crate::operands::{
-    Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
-    Sweep, Task,
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
+    Task, Update,
 };
 use crate::rows;
 use crate::shared::{arithmetic, as_array, functions, shared};

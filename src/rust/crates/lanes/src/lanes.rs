@@ -1,8 +1,8 @@
 //! The same number of each of several matrices: one lane per matrix.
 
 use super::operands::{
-    Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
-    Sweep, Task,
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
+    Task, Update,
 };
 use matrices::Element;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Range, Sub};
@@ -128,11 +128,16 @@ pub trait Lanes:
     /// `rows::larfg`, not inlined.
     fn larfg(column: &mut [Self], row: usize, x: &mut [Self], results: &mut [Self::Float; 2]);
     /// `rows::gemver`, not inlined.
-    fn gemver(a: &mut [Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
+    fn gemver(
+        a: &mut [Self],
+        step: &Gemver<'_, Self>,
+        update: Update<'_, Self>,
+        results: [&mut [Self]; 3],
+    );
     /// `rows::gemvt`, not inlined.
     fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
     /// `rows::gemvh`, not inlined.
-    fn gemvh(a: &[Self], step: &Gemvh<'_, Self>, results: [&mut [Self]; 3]);
+    fn gemvh(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]);
     /// Does the work, not inlined; `any` shows that there are such vectors.
     fn apart<Work: Apart>(work: Work, any: Self);
     /// `singular::diagonal`, with factors, not inlined: of how many elements it did not get rid becomes `failed`.

@@ -89,8 +89,13 @@ pub struct Room<'a, V> {
     pub(crate) work: &'a mut [V],
 }
 
+/// What is taken from a matrix: products of a column and a row.
+pub(crate) type Update<'a, V> = [(&'a [V], &'a [V]); 2];
+
 /// A pass over the columns `which` of a matrix, from the vector `top` to `end`, for a reflection of its rows,
 /// `I - tau v vᵀ`, which makes a row final: the next reflection is made of that. `v` is 0 from `top` to that row.
+/// Vectors of a complex matrix are their real parts, then their imaginary parts, which begin `stride` vectors later; the
+/// columns that are multiplied with `v`, and the row, are conjugated.
 #[derive(Clone, Debug)]
 pub struct Gemver<'a, V> {
     pub(crate) stride: usize,
@@ -101,24 +106,7 @@ pub struct Gemver<'a, V> {
     pub(crate) row: usize,
     pub(crate) v: &'a [V],
     pub(crate) tau: f64,
-    /// What is taken from the matrix first: products of a column and a row.
-    pub(crate) update: [(&'a [V], &'a [V]); 2],
     /// What is added to the products of the columns with `v`, and to the row.
-    pub(crate) base: [&'a [V]; 2],
-}
-
-/// The same over a complex matrix, which nothing is taken from. Vectors are their real parts, then their imaginary parts,
-/// which begin `stride` vectors later.
-#[derive(Clone, Debug)]
-pub struct Gemvh<'a, V> {
-    pub(crate) stride: usize,
-    pub(crate) top: usize,
-    pub(crate) end: usize,
-    pub(crate) which: Range<usize>,
-    pub(crate) row: usize,
-    pub(crate) v: &'a [V],
-    pub(crate) tau: f64,
-    /// What is added to the products of the columns, conjugated, with `v`, and to the row, conjugated.
     pub(crate) base: [&'a [V]; 2],
 }
 

@@ -3,8 +3,8 @@
 use super::block;
 use super::lanes::{Apart, Float, Lanes};
 use super::operands::{
-    Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
-    Sweep, Task,
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
+    Task, Update,
 };
 use super::rows;
 use super::shared::shared;

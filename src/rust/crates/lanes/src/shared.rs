@@ -64,15 +64,20 @@ macro_rules! shared {
             rows::larfg(column, row, x, results);
         }
         #[inline(never)]
-        fn gemver(a: &mut [Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]) {
-            rows::gemver(a, step, results);
+        fn gemver(
+            a: &mut [Self],
+            step: &Gemver<'_, Self>,
+            update: Update<'_, Self>,
+            results: [&mut [Self]; 3],
+        ) {
+            rows::gemver(a, step, update, results);
         }
         #[inline(never)]
         fn gemvt(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]) {
             rows::gemvt(a, step, results);
         }
         #[inline(never)]
-        fn gemvh(a: &[Self], step: &Gemvh<'_, Self>, results: [&mut [Self]; 3]) {
+        fn gemvh(a: &[Self], step: &Gemver<'_, Self>, results: [&mut [Self]; 3]) {
             rows::gemvh(a, step, results);
         }
         #[inline(never)]

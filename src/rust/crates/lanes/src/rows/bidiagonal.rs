@@ -98,10 +98,9 @@ impl<V: Lanes> Matrix<'_, V> {
                 row: j,
                 v: next_v,
                 tau: results.left[j].f64(),
-                update: [(v, y), (w, u)],
                 base: [zeros, zeros],
             };
-            V::gemver(self.a, &step, [next_y, row, next_w]);
+            V::gemver(self.a, &step, [(v, y), (w, u)], [next_y, row, next_w]);
             let made = self.reflect_row(j, row, next_u, results);
             self.begin(next_w, j, &made);
             self.finish(next_w, [next_v, next_y, next_u], j, &made);
@@ -147,7 +146,6 @@ impl<V: Lanes> Matrix<'_, V> {
                 row: j,
                 v,
                 tau: results.left[j].f64(),
-                update: [(v, v); 2],
                 base: [product, row_base],
             };
             self.multiply(&step, [&mut *y, &mut *row, &mut *w], parts);

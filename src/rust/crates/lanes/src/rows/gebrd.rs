@@ -14,7 +14,7 @@ use super::step::{Pass, PARTS};
 use super::sweep::line;
 use crate::householder;
 use crate::lanes::{Float, Lanes};
-use crate::operands::{Factors, Gemvh, Product};
+use crate::operands::{Factors, Gemver, Product};
 use crate::together::Together;
 
 /// Vectors that [`gebrd`] works in.
@@ -111,7 +111,7 @@ impl<V: Lanes> Matrix<'_, V> {
             base.fill(rows[0].like(0.0));
             let (product, row) = base.split_at_mut(2 * stride);
             known.take_from_rows(v, j, [&mut *product, &mut *row]);
-            let step = Gemvh {
+            let step = Gemver {
                 stride,
                 top,
                 end: self.tall,
@@ -258,7 +258,7 @@ impl<V: Lanes> Matrix<'_, V> {
 
     /// As [`gemvh`](super::gemvh::gemvh), by several threads.
     #[inline(always)]
-    fn multiply(&self, step: &Gemvh<'_, V>, results: [&mut [V]; 3], parts: &mut [V]) {
+    fn multiply(&self, step: &Gemver<'_, V>, results: [&mut [V]; 3], parts: &mut [V]) {
         let a = &*self.a;
         let pass = Pass {
             stride: self.stride,
@@ -268,7 +268,7 @@ impl<V: Lanes> Matrix<'_, V> {
             operations: 16 * step.which.len() * (self.m - step.row),
         };
         pass.share(self.together, results, parts, &|which, results| {
-            let step = Gemvh {
+            let step = Gemver {
                 which,
                 ..step.clone()
             };

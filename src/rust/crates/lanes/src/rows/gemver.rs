@@ -9,16 +9,21 @@
 use super::lanes_of;
 use super::sweep::{add_up, line, LINE};
 use crate::lanes::{Float, Lanes};
-use crate::operands::Gemver;
+use crate::operands::{Gemver, Update};
 use crate::tridiagonal::columns;
 
-/// Takes the update from the columns `a`, and then does as [`gemvt`].
+/// Takes `taken` from the columns `a`, and then does as [`gemvt`].
 #[inline(always)]
-pub(crate) fn gemver<V: Lanes>(a: &mut [V], step: &Gemver<'_, V>, results: [&mut [V]; 3]) {
+pub(crate) fn gemver<V: Lanes>(
+    a: &mut [V],
+    step: &Gemver<'_, V>,
+    taken: Update<'_, V>,
+    results: [&mut [V]; 3],
+) {
     match line::<V>() / V::WIDTH {
-        1 => gemver_by_lines::<V, 1, 8>(a, step, results),
-        2 => gemver_by_lines::<V, 2, 2>(a, step, results),
-        _ => gemver_by_lines::<V, 4, 2>(a, step, results),
+        1 => gemver_by_lines::<V, 1, 8>(a, step, taken, results),
+        2 => gemver_by_lines::<V, 2, 2>(a, step, taken, results),
+        _ => gemver_by_lines::<V, 4, 2>(a, step, taken, results),
     }
 }
 
@@ -37,6 +42,7 @@ pub(crate) fn gemvt<V: Lanes>(a: &[V], step: &Gemver<'_, V>, results: [&mut [V];
 fn gemver_by_lines<V: Lanes, const TALL: usize, const G: usize>(
     a: &mut [V],
     step: &Gemver<'_, V>,
+    taken: Update<'_, V>,
     [y, x, w]: [&mut [V]; 3],
 ) {
     let line = TALL * V::WIDTH;
@@ -45,7 +51,7 @@ fn gemver_by_lines<V: Lanes, const TALL: usize, const G: usize>(
     for start in (step.which.start / line * line..step.which.end).step_by(line) {
         let mut sums = [[zero; TALL]; LINE];
         for (c, sums) in sums[..line].chunks_exact_mut(G).enumerate() {
-            update::<V, TALL, G>(a, step, start + c * G, sums);
+            update::<V, TALL, G>(a, step, taken, start + c * G, sums);
         }
         row(a, step, start, &mut sums, (&mut *y, &mut *x));
         for c in (start..start + line).step_by(G) {
@@ -75,19 +81,19 @@ fn gemvt_by_lines<V: Lanes, const TALL: usize, const G: usize>(
     }
 }
 
-/// Takes the update from the columns from `c` on, of which those before the first one are left as they are, and gives
+/// Takes the products from the columns from `c` on, of which those before the first one are left as they are, and gives
 /// their products with `v`, as sums over lines.
 #[inline(always)]
 fn update<V: Lanes, const TALL: usize, const G: usize>(
     a: &mut [V],
     step: &Gemver<'_, V>,
+    [(p, p_row), (q, q_row)]: Update<'_, V>,
     c: usize,
     sums: &mut [[V; TALL]],
 ) {
     let zero = step.v[0].like(0.0);
     let rows = step.top..step.end;
     let len = rows.len();
-    let [(p, p_row), (q, q_row)] = step.update;
     let (v, p, q) = (&step.v[rows.clone()], &p[rows.clone()], &q[rows]);
     let (p_row, q_row) = (V::flat(p_row), V::flat(q_row));
     let group = &mut a[c * step.stride..][..G * step.stride];

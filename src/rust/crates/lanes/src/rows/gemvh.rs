@@ -5,12 +5,12 @@
 use super::lanes_of;
 use super::sweep::{add_up, line, LINE};
 use crate::lanes::{Float, Lanes};
-use crate::operands::Gemvh;
+use crate::operands::Gemver;
 
 /// The first result becomes `y = tau Aᴴ v`: `v yᴴ` is taken from the matrix; the second one `x`, what is left of row
 /// `row`, conjugated; the third one `A x`. The first two are 0 in a line of columns before the first one.
 #[inline(always)]
-pub(crate) fn gemvh<V: Lanes>(a: &[V], step: &Gemvh<'_, V>, results: [&mut [V]; 3]) {
+pub(crate) fn gemvh<V: Lanes>(a: &[V], step: &Gemver<'_, V>, results: [&mut [V]; 3]) {
     match line::<V>() / V::WIDTH {
         1 => by_lines::<V, 1, 4>(a, step, results),
         2 => by_lines::<V, 2, 2>(a, step, results),
@@ -21,7 +21,7 @@ pub(crate) fn gemvh<V: Lanes>(a: &[V], step: &Gemvh<'_, V>, results: [&mut [V]; 
 #[inline(always)]
 fn by_lines<V: Lanes, const TALL: usize, const G: usize>(
     a: &[V],
-    step: &Gemvh<'_, V>,
+    step: &Gemver<'_, V>,
     [y, x, w]: [&mut [V]; 3],
 ) {
     let line = TALL * V::WIDTH;
@@ -45,7 +45,7 @@ fn by_lines<V: Lanes, const TALL: usize, const G: usize>(
 #[inline(always)]
 fn columns<'a, V: Lanes, const G: usize>(
     a: &'a [V],
-    step: &Gemvh<'_, V>,
+    step: &Gemver<'_, V>,
     c: usize,
 ) -> [[&'a [V]; G]; 2] {
     let (re, im) = a.split_at(a.len() / 2);
@@ -64,7 +64,7 @@ fn columns<'a, V: Lanes, const G: usize>(
 #[inline(always)]
 fn multiply<V: Lanes, const TALL: usize, const G: usize>(
     a: &[V],
-    step: &Gemvh<'_, V>,
+    step: &Gemver<'_, V>,
     c: usize,
     place: usize,
     [sums_re, sums_im]: &mut [[[V; TALL]; LINE]; 2],
@@ -94,7 +94,7 @@ fn multiply<V: Lanes, const TALL: usize, const G: usize>(
 #[inline(always)]
 fn row<V: Lanes, const TALL: usize>(
     a: &[V],
-    step: &Gemvh<'_, V>,
+    step: &Gemver<'_, V>,
     start: usize,
     sums: &mut [[[V; TALL]; LINE]; 2],
     (y, x): (&mut [V], &mut [V]),
@@ -127,7 +127,7 @@ fn row<V: Lanes, const TALL: usize>(
 
 /// Adds the columns from `c` on, times the elements of `x`.
 #[inline(always)]
-fn add<V: Lanes, const G: usize>(a: &[V], step: &Gemvh<'_, V>, c: usize, x: &[V], w: &mut [V]) {
+fn add<V: Lanes, const G: usize>(a: &[V], step: &Gemver<'_, V>, c: usize, x: &[V], w: &mut [V]) {
     let zero = step.v[0].like(0.0);
     let rows = step.top..step.end;
     let len = rows.len();

@@ -24,6 +24,7 @@ pub(crate) fn packed(stride: usize, cols: usize, width: usize) -> usize {
 }
 
 /// As much of `work` as [`product`] works in: a thread that helps has as much of its own.
+#[inline(always)]
 pub(super) fn room<V: Lanes>(work: &mut [V], stride: usize, cols: usize) -> &mut [V] {
     &mut work[..packed(stride, cols, V::WIDTH)]
 }

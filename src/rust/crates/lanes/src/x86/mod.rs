@@ -10,8 +10,8 @@ mod transpose;
 use crate::block;
 use crate::lanes::{Apart, Float, Lanes};
 use crate::operands::{
-    Block, Gemver, Gemvh, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution,
-    Sweep, Task,
+    Block, Gemver, Hemv, Product, Room, Roots, Secular, Spread, Stedc, Step, Substitution, Sweep,
+    Task, Update,
 };
 use crate::processor;
 use crate::rows;
@@ -83,9 +83,14 @@ macro_rules! vector {
                     x: &mut [$name],
                     results: &mut [$float; 2]
                 ) = rows::larfg if column;
-                fn gemver(a: &mut [$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemver if a;
+                fn gemver(
+                    a: &mut [$name],
+                    step: &Gemver<'_, $name>,
+                    update: Update<'_, $name>,
+                    results: [&mut [$name]; 3]
+                ) = rows::gemver if a;
                 fn gemvt(a: &[$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemvt if a;
-                fn gemvh(a: &[$name], step: &Gemvh<'_, $name>, results: [&mut [$name]; 3]) = rows::gemvh if a;
+                fn gemvh(a: &[$name], step: &Gemver<'_, $name>, results: [&mut [$name]; 3]) = rows::gemvh if a;
                 fn bdsqr(
                     d: &mut [$name],
                     e: &mut [$name],
