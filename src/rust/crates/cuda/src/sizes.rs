@@ -120,9 +120,13 @@ fn enough(shape: Matrices) -> bool {
             .saturating_mul(128)
 }
 
+/// Up to how many rows a warp has a column of Q in registers, as `q.cu` has it: then one launch of ours is faster for one
+/// matrix, too.
+const Q_IN_REGISTERS: i32 = 256;
+
 /// Whether one launch of ours makes the columns of all Q.
 pub fn columns_at_once(shape: Matrices) -> bool {
-    at_once(shape)
+    shape.rows <= Q_IN_REGISTERS && shape.count >= 1 || at_once(shape)
 }
 
 /// Whether a thread makes a column then, and not a warp: it goes through the rows one by one.
@@ -130,7 +134,7 @@ pub fn columns_by_threads(shape: Matrices) -> bool {
     shape.rows <= 32
 }
 
-/// Warps of a block where a warp makes a column.
+/// Warps of a block where a warp makes a column, as `q.cu` has it.
 pub const COLUMN_WARPS: usize = 8;
 
 /// Whether cuSOLVER factors all matrices at once by Cholesky's method.
@@ -192,10 +196,6 @@ pub fn svd_blocks(count: usize, bytes: usize) -> usize {
 /// The most warps in a block of our kernels: `WARPS` in `blocks.cu`.
 const WARPS: usize = 16;
 
-/// Shared memory that a block may ask for: the 48 KiB that it has everywhere, less what the kernels
-/// have in any case.
-pub const SHARED: usize = 47 << 10;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,15 +249,17 @@ mod tests {
             let batched = [
                 lu_at_once(shape),
                 qr_at_once(shape),
-                columns_at_once(shape),
                 svd_in_blocks(shape, true, 0),
                 svd_in_blocks(shape, false, 1),
             ];
             if shape.count <= 1 || larger > 1024 {
-                assert_eq!(batched, [false; 5], "{shape:?}");
+                assert_eq!(batched, [false; 4], "{shape:?}");
             }
             if cholesky_at_once(shape) {
                 assert!(shape.count > 1 && shape.rows <= 512, "{shape:?}");
+            }
+            if shape.count <= 1 && columns_at_once(shape) {
+                assert!(shape.rows <= Q_IN_REGISTERS, "{shape:?}");
             }
             if lu_in_blocks(shape) || qr_in_blocks(shape) {
                 assert!(larger <= 256, "{shape:?}");

@@ -1,6 +1,7 @@
 //! A program with one kernel that is not this package's: its source, code that was made of it
 //! before, and how it is launched.
 
+use super::kernels::DYNAMIC_SHARED;
 use super::modules::{module, relaxed};
 use super::nvrtc::{self, Refused, Source};
 use super::{status, Cuda};
@@ -14,9 +15,6 @@ pub const KERNEL: &str = "xlaffi_kernel";
 
 /// What a kernel has of shared memory without being asked.
 const SHARED: u32 = 48 << 10;
-
-/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
-const DYNAMIC_SHARED: c_int = 8;
 
 /// A program, and its kernel in each context that has launched it. A module stays loaded for good:
 /// nobody knows when the device has done its last work with it.

@@ -6,25 +6,23 @@
 // By a warp: makes column j of L of an updated one. `chosen` becomes the pivot's row, or its
 // complement where that is zero.
 template <class T> __device__ inline void choose(T *column, int rows, int j, int *chosen) {
-  Real<T> best = -1;
-  int at = j;
+  // NaN, which comes of numbers beyond all numbers, is as good as zero.
+  Real<T> best = 0;
+  int at = rows;
   EACH_ROW(i, j, rows) {
     Real<T> size = size_of(column[i]);
     if (size > best) best = size, at = i;
   }
-  LOOP (int i = WARP / 2; i > 0; i /= 2) {
-    Real<T> other = __shfl_xor_sync(0xffffffffu, best, i);
-    int where = __shfl_xor_sync(0xffffffffu, at, i);
-    if (other > best || (other == best && where < at)) best = other, at = where;
-  }
+  Real<T> largest = largest_of_lanes(best);
+  at = largest > Real<T>(0) ? least_of_lanes(best == largest ? at : rows) : j;
   __syncwarp();
   T pivot = column[at], top = column[j];
   __syncwarp();
-  if (best != Real<T>(0)) {
+  if (largest > Real<T>(0)) {
     Divisor<T> quotient(pivot);
     EACH_ROW(i, j, rows) column[i] = i == j ? pivot : quotient(i == at ? top : column[i]);
   }
-  if (threadIdx.x == 0) *chosen = best != Real<T>(0) ? at : ~at;
+  if (threadIdx.x == 0) *chosen = largest > Real<T>(0) ? at : ~at;
 }
 
 // `near`: whether there is shared memory for a matrix. One that is not finite becomes NaN, its pivots

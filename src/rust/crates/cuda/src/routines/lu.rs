@@ -90,7 +90,7 @@ pub fn in_blocks<T: Element>(
     let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
     let info = infos(&mut info, shape.count)?;
     let matrix = shape.elements() * size_of::<T>();
-    let near = matrix <= sizes::SHARED;
+    let near = matrix <= kernels::shared(cx.platform())?;
     let blocks = Blocks {
         count: shape.count,
         warps: sizes::lu_warps(shape),
