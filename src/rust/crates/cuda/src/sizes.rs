@@ -36,21 +36,31 @@ fn are_few(shape: Matrices) -> bool {
     shape.count.saturating_mul(shape.elements()) <= FEW
 }
 
-/// Whether a kernel of our own factors all matrices, a block of threads each: cuBLAS has no routine
-/// for a batch of matrices that are not square. One by itself has enough to do for a block, too,
-/// unless it is large.
+/// Up to how many rows and columns a kernel of our own takes a matrix column by column, a block of threads for each; one
+/// matrix by itself only up to the second number.
+const LU_BY_COLUMNS: [i32; 2] = [96, 64];
+
+/// Whether a kernel of our own factors all matrices column by column.
 pub fn lu_in_blocks(shape: Matrices) -> bool {
-    let larger = shape.rows.max(shape.cols);
-    let instead = shape.rows != shape.cols || blocks_take_all();
-    let most = if instead && shape.count > 1 {
+    let most = if shape.count > 1 && blocks_take_all() {
         256
-    } else if are_few(shape) {
-        64
     } else {
-        0
+        LU_BY_COLUMNS[usize::from(shape.count == 1)]
     };
-    larger <= most && enough(shape)
+    shape.rows.max(shape.cols) <= most && enough(shape)
 }
+
+/// Whether a kernel of our own factors all matrices by panels, a block of threads for each: those that are larger, if there
+/// are enough for their size. It has no use for the rest of the device.
+pub fn lu_in_panels(shape: Matrices) -> bool {
+    let larger = shape.rows.max(shape.cols);
+    (LU_BY_COLUMNS[1] + 1..=512).contains(&larger)
+        && i64::from(larger)
+            <= i64::try_from(shape.count).map_or(i64::MAX, |count| count.saturating_mul(256))
+}
+
+/// How many columns a panel may have, the best number first: as many as there is shared memory for.
+pub const LU_PANELS: [usize; 3] = [32, 16, 8];
 
 /// Warps of a block for LU factorisation: some elements for each thread.
 pub fn lu_warps(shape: Matrices) -> usize {
@@ -264,6 +274,9 @@ mod tests {
             if lu_in_blocks(shape) || qr_in_blocks(shape) {
                 assert!(larger <= 256, "{shape:?}");
             }
+            if lu_in_panels(shape) {
+                assert!(larger <= 512, "{shape:?}");
+            }
         }
     }
 
@@ -279,6 +292,7 @@ mod tests {
                 [
                     lu_at_once(shape),
                     lu_in_blocks(shape),
+                    lu_in_panels(shape),
                     qr_at_once(shape),
                     qr_in_blocks(shape),
                     svd_in_blocks(shape, false, 1),

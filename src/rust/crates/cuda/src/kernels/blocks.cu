@@ -10,12 +10,18 @@
 // Most warps of a block.
 #define WARPS 16
 
-#define KERNEL_OF_WARPS(warps, name, parameters, arguments)                                                   \
-  extern "C" __global__ void __launch_bounds__(32 * warps, 2) name##_f32 parameters(float) { name arguments; }  \
-  extern "C" __global__ void __launch_bounds__(32 * warps, 2) name##_f64 parameters(double) { name arguments; } \
-  extern "C" __global__ void __launch_bounds__(32 * warps, 2) name##_c64 parameters(Complex<float>) { name arguments; } \
-  extern "C" __global__ void __launch_bounds__(32 * warps, 2) name##_c128 parameters(Complex<double>) { name arguments; }
-#define BLOCK_KERNEL(name, parameters, arguments) KERNEL_OF_WARPS(WARPS, name, parameters, arguments)
+// Of that many warps at most, and of that many blocks in a multiprocessor at least: that is how many registers a thread
+// may have.
+#define KERNEL_OF_WARPS(warps, blocks, name, parameters, arguments)                                                \
+  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_f32 parameters(float) { name arguments; }  \
+  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_f64 parameters(double) { name arguments; } \
+  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_c64 parameters(Complex<float>) {           \
+    name arguments;                                                                                                \
+  }                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_c128 parameters(Complex<double>) {         \
+    name arguments;                                                                                                \
+  }
+#define BLOCK_KERNEL(name, parameters, arguments) KERNEL_OF_WARPS(WARPS, 2, name, parameters, arguments)
 
 // A row is always the same thread's, whatever the first row is: a thread reads what it has written.
 #define EACH_ROW(i, first, rows)                                                             \
@@ -37,6 +43,12 @@ template <class R> __device__ inline R sum_of_lanes(R x) {
 }
 template <class R> __device__ inline Complex<R> sum_of_lanes(Complex<R> x) {
   return {sum_of_lanes(x.re), sum_of_lanes(x.im)};
+}
+
+// What a thread of the warp has.
+template <class R> __device__ inline R from_thread(R x, int thread) { return __shfl_sync(0xffffffffu, x, thread); }
+template <class R> __device__ inline Complex<R> from_thread(Complex<R> x, int thread) {
+  return {from_thread(x.re, thread), from_thread(x.im, thread)};
 }
 
 // The largest of a warp's numbers, none of which is negative, and the least of its integers.

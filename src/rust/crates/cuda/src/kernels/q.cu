@@ -57,5 +57,5 @@ __device__ void long_columns_of_q(T *all, const T *packed, const T *tau, i64 col
   }
 }
 #define PARAMETERS(T) (T *q, const T *packed, const T *tau, i64 cols, i64 count, i64 rows, i64 reflectors)
-KERNEL_OF_WARPS(COLUMN_WARPS, long_columns_of_q, PARAMETERS, (q, packed, tau, cols, count, rows, reflectors))
+KERNEL_OF_WARPS(COLUMN_WARPS, 2, long_columns_of_q, PARAMETERS, (q, packed, tau, cols, count, rows, reflectors))
 #undef PARAMETERS

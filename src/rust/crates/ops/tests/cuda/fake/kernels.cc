@@ -86,16 +86,18 @@ void __syncwarp() {
   if (lanes) lanes->exchange(0.0, 0);
   else if (WARP > 1) block->warps[threadIdx.y]->wait();
 }
-template <class X> X __shfl_sync(unsigned, X x, int from) { return lanes->exchange(x, from); }
-template <class X> X __shfl_xor_sync(unsigned, X x, int with) {
+template <class X> X __shfl_sync(unsigned, X x, int from) {
   static_assert(sizeof(X) <= sizeof(double), "a number");
-  if (lanes) return lanes->exchange(x, (int)threadIdx.x ^ with);
+  if (lanes) return lanes->exchange(x, from);
   double *warp = &block->exchanged[threadIdx.y * WARP];
   std::memcpy(warp + threadIdx.x, &x, sizeof x);
   __syncwarp();
-  std::memcpy(&x, warp + (threadIdx.x ^ (unsigned)with), sizeof x);
+  std::memcpy(&x, warp + from, sizeof x);
   __syncwarp();
   return x;
+}
+template <class X> X __shfl_xor_sync(unsigned all, X x, int with) {
+  return __shfl_sync(all, x, (int)threadIdx.x ^ with);
 }
 int __any_sync(unsigned mask, int x) {
   if (lanes) return lanes->any(x);
@@ -125,6 +127,7 @@ double memory[LIMIT / sizeof(double)];
 #include "blocks.cu"
 #include "q.cu"
 #include "lu.cu"
+#include "lu_panels.cu"
 #include "qr.cu"
 #include "jacobi.cu"
 #include "small.cu"
@@ -202,7 +205,7 @@ const std::map<std::string, Kernel> all = {
     TWO(scan),      TWO(scrub),       TWO(poison),      ONE(mark),         ONE(keep_rows),
     ONE(addresses), ONE(take_front),  TWO(identity),    FOUR(transpose),   ONE(adjoint_c64),
     ONE(adjoint_c128), FOUR(columns_of_q), TWO(kepler), ONE(pivots_to_permutation),
-    BLOCKS(lu),     BLOCKS(qr),       BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
+    BLOCKS(lu),     BLOCKS(lu_panels), BLOCKS(qr),       BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
     WARPS_OF(small_lu), WARPS_OF(small_qr), WARPS_OF(small_q), WARPS_OF(small_eigh), WARPS_OF(small_svd),
     TWO(lgamma),    TWO(lbeta),       TWO(log_beta_density),
 };
