@@ -84,7 +84,7 @@ def part_environment(ops):
 def part_small(ops):
     """What the sanitizers look at."""
     tally = Tally()
-    every(ops, tally, [((), 5, 3), ((3,), 4, 4), ((2,), 3, 5), ((), 40, 40), ((2,), 33, 20)], [np.float32, np.complex128])
+    every(ops, tally, [((), 5, 3), ((3,), 4, 4), ((2,), 3, 5), ((), 40, 40), ((2,), 40, 40), ((2,), 33, 20)], [np.float32, np.complex128])
     with tally.case("kepler"):
         check_kepler(ops, 1000)
     tally.end()

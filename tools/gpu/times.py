@@ -108,13 +108,15 @@ def part_registers(ops):
 
 
 def part_blocks(ops):
-    """The kernels that have a block for each matrix where NVIDIA's routines are taken otherwise: right, and
-    as fast? `crates/cuda/src/sizes.rs` follows from these times and those of part bench."""
+    """The kernels that have a block for each matrix, also where NVIDIA's routines are taken otherwise: right, and as
+    fast? `crates/cuda/src/sizes.rs` follows from these times and those of part bench."""
     tally = Tally()
     every(ops, tally, [((7,), n, n) for n in (1, 2, 5, 32, 64)] + [((300,), 5, 3)])
-    sizes = [(100_000, 4), (10_000, 8), (10_000, 16), (1_000, 24), (5_000, 32), (1_000, 48), (5_000, 64), (50, 96), (50, 128), (50, 192)]
-    cases = [(f, count, n, n) for count, n in [*sizes, (1, 4), (1, 32), (1, 64), (1, 128)] for f in (lu, geqrf)]
-    cases += [(svd, count, n, n) for count, n in [(100_000, 4), (10_000, 8), (2_000, 12), (1_000, 16), (10_000, 16), (1_000, 20), (1_000, 24)]]
+    sizes = [(1_000, 48), (200, 64), (5_000, 64), (20, 96), (500, 96), (20, 128), (500, 128), (20, 160), (20, 192), (20, 256), (300, 256)]
+    cases = [(f, count, n, n) for count, n in sizes for f in (lu, eigh)]
+    cases += [(eigh, 200, 33, 33), (eigh, 2_000, 33, 33), (svd, 200, 64, 64), (svd, 20, 128, 128)]
+    cases += [(orgqr, count, n, n) for count, n in [(1, 33), (1, 64), (1, 128), (1, 256), (200, 64), (20, 128), (20, 256)]]
+    cases += [(geqrf, 200, 64, 64), (geqrf, 20, 128, 128), (lu, 1, 64, 64), (lu, 1, 128, 128)]
     bench(ops, tally, cases)
     tally.end()
 

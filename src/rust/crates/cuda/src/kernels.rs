@@ -4,7 +4,7 @@
 use super::modules::{compiled, function, module, Kernel};
 use super::sys::Driver;
 use super::{status, Cuda};
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use xla_ffi::{Error, Result};
 
@@ -40,6 +40,7 @@ static BLOCKS: Program = Program {
         include_str!("kernels/blocks.cu"),
         include_str!("kernels/q.cu"),
         include_str!("kernels/lu.cu"),
+        include_str!("kernels/lu_panels.cu"),
         include_str!("kernels/qr.cu"),
         include_str!("kernels/jacobi.cu"),
     ),
@@ -99,6 +100,32 @@ pub(crate) unsafe fn launch<const N: usize>(
     unsafe { started(cuda, &ELEMENTS.kernel(name), sizes, arguments) }
 }
 
+/// Shared memory that a block may have on every device, and what of it kernels have in any case.
+const EVERYWHERE: usize = 48 << 10;
+const FIXED: usize = 1 << 10;
+
+/// `CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN`.
+const SHARED: c_int = 97;
+
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
+pub(crate) const DYNAMIC_SHARED: c_int = 8;
+
+/// Bytes of shared memory that a block may ask for on this device, beside what the kernels have in any case.
+///
+/// # Errors
+/// The driver's.
+pub(crate) fn shared(cuda: &Cuda) -> Result<usize> {
+    let (mut device, mut bytes) = (0, 0);
+    // SAFETY: `device` is where the answer goes.
+    let asked = unsafe { (cuda.driver.ctx_get_device)(&mut device) };
+    status::driver("CtxGetDevice", asked)?;
+    // SAFETY: `bytes` is where the answer goes.
+    let asked = unsafe { (cuda.driver.device_get_attribute)(&mut bytes, SHARED, device) };
+    status::driver("DeviceGetAttribute", asked)?;
+    let bytes = usize::try_from(bytes).unwrap_or(0);
+    Ok(bytes.max(EVERYWHERE) - FIXED)
+}
+
 /// Blocks of threads for a kernel that gives each a matrix. It strides over the matrices that are
 /// more than the blocks.
 #[derive(Clone, Copy)]
@@ -155,6 +182,15 @@ pub(crate) unsafe fn started<const N: usize>(
     mut arguments: [u64; N],
 ) -> Result<()> {
     let function = function(cuda, kernel)?;
+    if shared as usize > EVERYWHERE - FIXED {
+        // Always the most, since other threads may launch the kernel, too.
+        let most = self::shared(cuda)? as c_int;
+        // SAFETY: a kernel of the current context.
+        let set = unsafe {
+            (cuda.driver.func_set_attribute)(function as *mut c_void, DYNAMIC_SHARED, most)
+        };
+        status::driver("FuncSetAttribute", set)?;
+    }
     let mut addresses = [ptr::null_mut(); N];
     for (address, argument) in addresses.iter_mut().zip(&mut arguments) {
         *address = ptr::from_mut(argument).cast::<c_void>();
@@ -223,7 +259,12 @@ mod tests {
             ),
             (
                 &BLOCKS,
-                ["long_columns_of_q_f32", "lu_f64", "jacobi_c64", "qr_c128"],
+                [
+                    "long_columns_of_q_f32",
+                    "lu_f64",
+                    "jacobi_c64",
+                    "lu_panels_c128",
+                ],
             ),
         ] {
             let source = program.source;

@@ -36,21 +36,31 @@ fn are_few(shape: Matrices) -> bool {
     shape.count.saturating_mul(shape.elements()) <= FEW
 }
 
-/// Whether a kernel of our own factors all matrices, a block of threads each: cuBLAS has no routine
-/// for a batch of matrices that are not square. One by itself has enough to do for a block, too,
-/// unless it is large.
+/// Up to how many rows and columns a kernel of our own takes a matrix column by column, a block of threads for each; one
+/// matrix by itself only up to the second number.
+const LU_BY_COLUMNS: [i32; 2] = [96, 64];
+
+/// Whether a kernel of our own factors all matrices column by column.
 pub fn lu_in_blocks(shape: Matrices) -> bool {
-    let larger = shape.rows.max(shape.cols);
-    let instead = shape.rows != shape.cols || blocks_take_all();
-    let most = if instead && shape.count > 1 {
+    let most = if shape.count > 1 && blocks_take_all() {
         256
-    } else if are_few(shape) {
-        64
     } else {
-        0
+        LU_BY_COLUMNS[usize::from(shape.count == 1)]
     };
-    larger <= most && enough(shape)
+    shape.rows.max(shape.cols) <= most && enough(shape)
 }
+
+/// Whether a kernel of our own factors all matrices by panels, a block of threads for each: those that are larger, if there
+/// are enough for their size. It has no use for the rest of the device.
+pub fn lu_in_panels(shape: Matrices) -> bool {
+    let larger = shape.rows.max(shape.cols);
+    (LU_BY_COLUMNS[1] + 1..=512).contains(&larger)
+        && i64::from(larger)
+            <= i64::try_from(shape.count).map_or(i64::MAX, |count| count.saturating_mul(256))
+}
+
+/// How many columns a panel may have, the best number first: as many as there is shared memory for.
+pub const LU_PANELS: [usize; 3] = [32, 16, 8];
 
 /// Warps of a block for LU factorisation: some elements for each thread.
 pub fn lu_warps(shape: Matrices) -> usize {
@@ -120,9 +130,13 @@ fn enough(shape: Matrices) -> bool {
             .saturating_mul(128)
 }
 
+/// Up to how many rows a warp has a column of Q in registers, as `q.cu` has it: then one launch of ours is faster for one
+/// matrix, too.
+const Q_IN_REGISTERS: i32 = 256;
+
 /// Whether one launch of ours makes the columns of all Q.
 pub fn columns_at_once(shape: Matrices) -> bool {
-    at_once(shape)
+    shape.rows <= Q_IN_REGISTERS && shape.count >= 1 || at_once(shape)
 }
 
 /// Whether a thread makes a column then, and not a warp: it goes through the rows one by one.
@@ -130,7 +144,7 @@ pub fn columns_by_threads(shape: Matrices) -> bool {
     shape.rows <= 32
 }
 
-/// Warps of a block where a warp makes a column.
+/// Warps of a block where a warp makes a column, as `q.cu` has it.
 pub const COLUMN_WARPS: usize = 8;
 
 /// Whether cuSOLVER factors all matrices at once by Cholesky's method.
@@ -192,10 +206,6 @@ pub fn svd_blocks(count: usize, bytes: usize) -> usize {
 /// The most warps in a block of our kernels: `WARPS` in `blocks.cu`.
 const WARPS: usize = 16;
 
-/// Shared memory that a block may ask for: the 48 KiB that it has everywhere, less what the kernels
-/// have in any case.
-pub const SHARED: usize = 47 << 10;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,18 +259,23 @@ mod tests {
             let batched = [
                 lu_at_once(shape),
                 qr_at_once(shape),
-                columns_at_once(shape),
                 svd_in_blocks(shape, true, 0),
                 svd_in_blocks(shape, false, 1),
             ];
             if shape.count <= 1 || larger > 1024 {
-                assert_eq!(batched, [false; 5], "{shape:?}");
+                assert_eq!(batched, [false; 4], "{shape:?}");
             }
             if cholesky_at_once(shape) {
                 assert!(shape.count > 1 && shape.rows <= 512, "{shape:?}");
             }
+            if shape.count <= 1 && columns_at_once(shape) {
+                assert!(shape.rows <= Q_IN_REGISTERS, "{shape:?}");
+            }
             if lu_in_blocks(shape) || qr_in_blocks(shape) {
                 assert!(larger <= 256, "{shape:?}");
+            }
+            if lu_in_panels(shape) {
+                assert!(larger <= 512, "{shape:?}");
             }
         }
     }
@@ -277,6 +292,7 @@ mod tests {
                 [
                     lu_at_once(shape),
                     lu_in_blocks(shape),
+                    lu_in_panels(shape),
                     qr_at_once(shape),
                     qr_in_blocks(shape),
                     svd_in_blocks(shape, false, 1),

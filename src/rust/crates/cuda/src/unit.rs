@@ -1,6 +1,7 @@
 //! A program with one kernel that is not this package's: its source, code that was made of it
 //! before, and how it is launched.
 
+use super::kernels::DYNAMIC_SHARED;
 use super::modules::{module, relaxed};
 use super::nvrtc::{self, Refused, Source};
 use super::{status, Cuda};
@@ -15,9 +16,6 @@ pub const KERNEL: &str = "xlaffi_kernel";
 /// What a kernel has of shared memory without being asked.
 const SHARED: u32 = 48 << 10;
 
-/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
-const DYNAMIC_SHARED: c_int = 8;
-
 /// A program, and its kernel in each context that has launched it. A module stays loaded for good:
 /// nobody knows when the device has done its last work with it.
 #[derive(Debug, Default)]
@@ -26,7 +24,15 @@ pub struct Unit {
     headers: Vec<(String, String)>,
     options: Vec<String>,
     images: Vec<(String, Vec<u8>)>,
-    loaded: Mutex<Vec<(usize, usize)>>,
+    loaded: Mutex<Vec<Loaded>>,
+}
+
+/// The kernel in a context, and how much shared memory it may ask for. That only grows, since several threads launch it.
+#[derive(Clone, Copy, Debug)]
+struct Loaded {
+    context: usize,
+    function: usize,
+    shared: u32,
 }
 
 /// The sizes of a launch.
@@ -91,14 +97,8 @@ impl Unit {
     /// The kernel's argument is a struct of these words, and what it reads and writes with them is
     /// memory of this call.
     pub unsafe fn launch(&self, cuda: &Cuda, grid: Grid, argument: &mut [u64]) -> Result<()> {
-        let function = self.function(cuda)? as *mut c_void;
+        let function = self.function(cuda, grid.shared)? as *mut c_void;
         let driver = cuda.driver;
-        if grid.shared > SHARED {
-            let bytes = c_int::try_from(grid.shared).unwrap_or(c_int::MAX);
-            // SAFETY: a kernel of the current context.
-            let set = unsafe { (driver.func_set_attribute)(function, DYNAMIC_SHARED, bytes) };
-            status::driver("FuncSetAttribute", set)?;
-        }
         let mut addresses = [argument.as_mut_ptr().cast::<c_void>()];
         let ([x, y, z], [threads_x, threads_y, threads_z]) = (grid.blocks, grid.threads);
         // SAFETY: a kernel of the current context, whose one argument the driver copies before it
@@ -121,16 +121,32 @@ impl Unit {
         status::driver("LaunchKernel", launched)
     }
 
-    /// The kernel in the call's context.
-    fn function(&self, cuda: &Cuda) -> Result<usize> {
+    /// The kernel in the call's context, which may ask for so many bytes of shared memory.
+    fn function(&self, cuda: &Cuda, shared: u32) -> Result<usize> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = loaded.iter().find(|(context, _)| *context == cuda.context);
-        if let Some(&(_, function)) = found {
-            return Ok(function);
+        let found = loaded.iter().position(|one| one.context == cuda.context);
+        let place = match found {
+            Some(place) => place,
+            None => {
+                let function = relaxed(cuda.driver, || self.load(cuda))?;
+                loaded.push(Loaded {
+                    context: cuda.context,
+                    function,
+                    shared: SHARED,
+                });
+                loaded.len() - 1
+            }
+        };
+        let one = &mut loaded[place];
+        if shared > one.shared {
+            let bytes = c_int::try_from(shared).unwrap_or(c_int::MAX);
+            let function = one.function as *mut c_void;
+            // SAFETY: a kernel of the current context.
+            let set = unsafe { (cuda.driver.func_set_attribute)(function, DYNAMIC_SHARED, bytes) };
+            status::driver("FuncSetAttribute", set)?;
+            one.shared = shared;
         }
-        let function = relaxed(cuda.driver, || self.load(cuda))?;
-        loaded.push((cuda.context, function));
-        Ok(function)
+        Ok(one.function)
     }
 
     fn load(&self, cuda: &Cuda) -> Result<usize> {

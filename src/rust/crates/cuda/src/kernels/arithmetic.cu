@@ -154,3 +154,18 @@ template <class T> struct Places {
       : to(to), down(adjoint ? cols : 1), right(adjoint ? 1 : rows), conjugate(adjoint) {}
   __device__ void put(int i, int j, T value) { to[i * down + j * right] = conjugate ? conj(value) : value; }
 };
+
+#if __CUDA_ARCH__ >= 800
+// The largest of a warp's numbers and the least of its integers, by the processor's own search. Numbers that are not
+// negative are in the order of their bits.
+__device__ inline float largest_of_warp(float x) {
+  return __int_as_float((int)__reduce_max_sync(0xffffffffu, (unsigned)__float_as_int(x)));
+}
+__device__ inline double largest_of_warp(double x) {
+  long long bits = __double_as_longlong(x);
+  unsigned high = (unsigned)(bits >> 32), most = __reduce_max_sync(0xffffffffu, high);
+  unsigned low = __reduce_max_sync(0xffffffffu, high == most ? (unsigned)bits : 0u);
+  return __longlong_as_double((long long)(((unsigned long long)most << 32) | low));
+}
+__device__ inline int least_of_warp(int x) { return __reduce_min_sync(0xffffffffu, x); }
+#endif

@@ -10,16 +10,26 @@
 // Most warps of a block.
 #define WARPS 16
 
-#define BLOCK_KERNEL(name, parameters, arguments)                                                       \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) name##_f32 parameters(float) { name arguments; }  \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) name##_f64 parameters(double) { name arguments; } \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) name##_c64 parameters(Complex<float>) { name arguments; } \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) name##_c128 parameters(Complex<double>) { name arguments; }
+// Of that many warps at most, and of that many blocks in a multiprocessor at least: that is how many registers a thread
+// may have.
+#define KERNEL_OF_WARPS(warps, blocks, name, parameters, arguments)                                                \
+  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_f32 parameters(float) { name arguments; }  \
+  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_f64 parameters(double) { name arguments; } \
+  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_c64 parameters(Complex<float>) {           \
+    name arguments;                                                                                                \
+  }                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_c128 parameters(Complex<double>) {         \
+    name arguments;                                                                                                \
+  }
+#define BLOCK_KERNEL(name, parameters, arguments) KERNEL_OF_WARPS(WARPS, 2, name, parameters, arguments)
 
 // A row is always the same thread's, whatever the first row is: a thread reads what it has written.
 #define EACH_ROW(i, first, rows)                                                             \
   LOOP (int i = (first) + (((int)threadIdx.x - (first)) & (WARP - 1)); i < (rows); \
                            i += WARP)
+// Number p of the N that a lane has of a column in registers is in row i.
+#define EACH_IN_LANE(p, i) \
+  _Pragma("unroll") for (int p = 0, i = (int)threadIdx.x; p < N; p++, i += WARP)
 #define EACH_COLUMN(j, columns) \
   LOOP (int j = (int)threadIdx.y; j < (columns); j += (int)blockDim.y)
 // By all threads of the block.
@@ -33,6 +43,36 @@ template <class R> __device__ inline R sum_of_lanes(R x) {
 }
 template <class R> __device__ inline Complex<R> sum_of_lanes(Complex<R> x) {
   return {sum_of_lanes(x.re), sum_of_lanes(x.im)};
+}
+
+// What a thread of the warp has.
+template <class R> __device__ inline R from_thread(R x, int thread) { return __shfl_sync(0xffffffffu, x, thread); }
+template <class R> __device__ inline Complex<R> from_thread(Complex<R> x, int thread) {
+  return {from_thread(x.re, thread), from_thread(x.im, thread)};
+}
+
+// The largest of a warp's numbers, none of which is negative, and the least of its integers.
+template <class R> __device__ inline R largest_of_lanes(R x) {
+#if __CUDA_ARCH__ >= 800 && WARP == 32
+  return largest_of_warp(x);
+#else
+  LOOP (int i = WARP / 2; i > 0; i /= 2) {
+    R other = __shfl_xor_sync(0xffffffffu, x, i);
+    x = other > x ? other : x;
+  }
+  return x;
+#endif
+}
+__device__ inline int least_of_lanes(int x) {
+#if __CUDA_ARCH__ >= 800 && WARP == 32
+  return least_of_warp(x);
+#else
+  LOOP (int i = WARP / 2; i > 0; i /= 2) {
+    int other = __shfl_xor_sync(0xffffffffu, x, i);
+    x = other < x ? other : x;
+  }
+  return x;
+#endif
 }
 
 // The largest of all threads' numbers. Threads meet in it.

@@ -47,17 +47,9 @@ template <int N> __device__ inline int least_of_group(int x) {
   return x;
 }
 #if __CUDA_ARCH__ >= 800
-// Of a whole warp, by the processor's own search. Numbers that are not negative are in the order of their bits.
-template <> __device__ inline float largest_of_group<32>(float x) {
-  return __int_as_float((int)__reduce_max_sync(EVERY, (unsigned)__float_as_int(x)));
-}
-template <> __device__ inline double largest_of_group<32>(double x) {
-  long long bits = __double_as_longlong(x);
-  unsigned high = (unsigned)(bits >> 32), most = __reduce_max_sync(EVERY, high);
-  unsigned low = __reduce_max_sync(EVERY, high == most ? (unsigned)bits : 0u);
-  return __longlong_as_double((long long)(((unsigned long long)most << 32) | low));
-}
-template <> __device__ inline int least_of_group<32>(int x) { return __reduce_min_sync(EVERY, x); }
+template <> __device__ inline float largest_of_group<32>(float x) { return largest_of_warp(x); }
+template <> __device__ inline double largest_of_group<32>(double x) { return largest_of_warp(x); }
+template <> __device__ inline int least_of_group<32>(int x) { return least_of_warp(x); }
 #endif
 template <int N> __device__ inline bool any_of_group(bool x) { return largest_of_group<N>((int)x) != 0; }
 

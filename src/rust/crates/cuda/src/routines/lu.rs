@@ -6,6 +6,7 @@ use crate::routines::order;
 use crate::scratch::Elements;
 use crate::small::Small;
 use crate::{handles, sizes, status, Batch, Changed, Cuda, DeviceSlice, DeviceSliceMut, Element};
+use matrices::Matrices;
 use std::mem::size_of;
 use xla_ffi::{Cx, Error, Result};
 
@@ -90,7 +91,7 @@ pub fn in_blocks<T: Element>(
     let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
     let info = infos(&mut info, shape.count)?;
     let matrix = shape.elements() * size_of::<T>();
-    let near = matrix <= sizes::SHARED;
+    let near = matrix <= kernels::shared(cx.platform())?;
     let blocks = Blocks {
         count: shape.count,
         warps: sizes::lu_warps(shape),
@@ -108,6 +109,69 @@ pub fn in_blocks<T: Element>(
     // SAFETY: `count` matrices of that shape, their pivots, and a number for each or none; shared
     // memory for a matrix where the kernel is told so.
     unsafe { kernels::launch_blocks(cx.platform(), LU[T::KIND], blocks, arguments) }
+}
+
+const LU_PANELS: [&str; 4] = kernels::for_kinds!("lu_panels");
+
+/// Columns of a panel and the bytes of shared memory that they take.
+#[derive(Clone, Copy, Debug)]
+pub struct Panel {
+    width: usize,
+    bytes: usize,
+}
+
+impl Panel {
+    /// That of [`in_panels`] on this device, where there is one for matrices of this shape.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn find<T: Element>(cuda: &Cuda, shape: Matrices) -> Result<Option<Self>> {
+        if !sizes::lu_in_panels(shape) {
+            return Ok(None);
+        }
+        let (rows, cols, _) = shape.sizes();
+        let most = kernels::shared(cuda)?;
+        // Those of the panel and of U beside it, two numbers for each row.
+        let panels = sizes::LU_PANELS.into_iter().map(|width| Panel {
+            width,
+            bytes: (rows + cols) * width * size_of::<T>() + 2 * rows * size_of::<i32>(),
+        });
+        let mut panels = panels.filter(|panel| panel.bytes <= most);
+        Ok(panels.next())
+    }
+}
+
+/// As [`in_blocks`], of matrices that are larger: some columns at a time.
+///
+/// # Errors
+/// The [module's](super).
+pub fn in_panels<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    panel: Panel,
+    mut a: DeviceSliceMut<'_, T>,
+    mut pivots: DeviceSliceMut<'_, i32>,
+    mut info: Option<DeviceSliceMut<'_, i32>>,
+) -> Result<()> {
+    let a = a.matrices("a", shape.count, shape.elements())?;
+    let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
+    let info = infos(&mut info, shape.count)?;
+    let blocks = Blocks {
+        count: shape.count,
+        warps: sizes::lu_warps(shape),
+        shared: panel.bytes,
+    };
+    let arguments = [
+        a.address(),
+        pivots.address(),
+        info,
+        shape.count as u64,
+        shape.rows as u64,
+        shape.cols as u64,
+        panel.width as u64,
+    ];
+    // SAFETY: `count` matrices of that shape, their pivots, and a number for each or none; shared
+    // memory for a panel of that width.
+    unsafe { kernels::launch_blocks(cx.platform(), LU_PANELS[T::KIND], blocks, arguments) }
 }
 
 /// As [`in_blocks`], of small matrices.

@@ -89,7 +89,7 @@ pub fn in_blocks<T: Element>(
     let tau = tau.matrices("tau", shape.count, shape.rank() as usize)?;
     let stride = sizes::qr_stride(shape);
     let matrix = stride * shape.cols as usize * size_of::<T>();
-    let near = matrix <= sizes::SHARED;
+    let near = matrix <= kernels::shared(cx.platform())?;
     let blocks = Blocks {
         count: shape.count,
         warps: sizes::qr_warps(shape),

@@ -3,7 +3,7 @@
 use super::LuSolver;
 use crate::platform::{Call, Results};
 use cuda::guard;
-use cuda::routines::lu;
+use cuda::routines::lu::{self, Panel};
 use cuda::small::{self, Small};
 use cuda::{device, sizes, Batch, Changed, Cuda, DeviceSliceMut, Element};
 use xla_ffi::{AnyBuffer, Result};
@@ -29,6 +29,9 @@ pub(crate) fn getrf<T: Element>(
     let mut a = a.ready(cx, shape)?;
     if sizes::lu_in_blocks(shape) {
         return lu::in_blocks(batch, a, pivots, info);
+    }
+    if let Some(panel) = Panel::find::<T>(cx.platform(), shape)? {
+        return lu::in_panels(batch, panel, a, pivots, info);
     }
     guard::with_info(batch, info, |mut guard, mut info| {
         let elements = shape.elements();

@@ -1,11 +1,11 @@
-//! LU factorisation of matrices that are not square.
+//! LU factorisation, column by column and by panels.
 
 use super::common::{
     abs, assert_small, dims, for_every_dtype, is_nan, ratio, start, Mat, Number, Random, C,
 };
 use super::one_launch;
 
-/// The factors, pivots and `info` of matrices that are not square.
+/// The factors, pivots and `info`.
 fn getrf<T: Number>(
     batch: &[i64],
     (m, n): (usize, usize),
@@ -44,8 +44,8 @@ fn check_lu<T: Number>((m, n): (usize, usize), a: &[T], packed: &[T], pivots: &[
     assert_small(ratio::<T>(&residual, m.max(n), permuted.norm1()), what);
 }
 
-/// Those whose matrix fits into shared memory and those for which it does not, with few warps and
-/// with many; each the same in a batch as without the others.
+/// Column by column and by panels, whose last one is whole or not, with few warps and with many, of more rows or more columns;
+/// each the same in a batch as without the others.
 fn lu<T: Number>() {
     let mut random = Random(51);
     for (m, n) in [
@@ -56,7 +56,11 @@ fn lu<T: Number>() {
         (20, 40),
         (65, 3),
         (3, 65),
+        (40, 40),
+        (96, 96),
         (70, 100),
+        (128, 128),
+        (100, 131),
         (256, 40),
     ] {
         let (count, size, k) = (4, m * n, m.min(n));
@@ -104,7 +108,33 @@ fn ties_and_zeros<T: Number>() {
     assert_eq!(made(|i, j| f64::from(u8::from(i == j && j != 2))).1, 3);
 }
 
-for_every_dtype!(lu ties_and_zeros);
+/// By panels, too: a column without a pivot in the second one, which is passed over.
+fn zeros_in_panels<T: Number>() {
+    let n = 110;
+    let mut random = Random(52);
+    let mut a = random.matrix::<T>(n * n);
+    a[40 * n..41 * n].fill(T::of(C::default()));
+    let (packed, pivots, info) = getrf(&[2], (n, n), &[a.clone(), a.clone()].concat());
+    assert_eq!(info, [41, 41]);
+    check_lu(
+        (n, n),
+        &a,
+        &packed[n * n..],
+        &pivots[n..],
+        "a column of zeros",
+    );
+}
+
+for_every_dtype!(lu ties_and_zeros zeros_in_panels);
+
+#[test]
+fn one_matrix_by_itself_goes_by_panels_while_it_is_small() {
+    let (n, mut random) = (200, Random(53));
+    let a = random.matrix::<f64>(n * n);
+    let (packed, pivots, info) = getrf(&[], (n, n), &a);
+    assert_eq!(info, [0]);
+    check_lu((n, n), &a, &packed, &pivots, "one of 200");
+}
 
 #[test]
 fn a_grid_of_all_blocks_goes_on_to_the_matrices_beyond_it() {

@@ -43,26 +43,34 @@ pub fn product<T: Number>((m, n): (usize, usize), packed: &[T], tau: &[T]) -> Ma
     q
 }
 
-/// One row more than a thread goes through, a warp's and more; fewer reflectors than columns.
+/// One row more than a thread goes through, more than a warp has in registers, and the numbers in between where it takes
+/// more of them; fewer reflectors than columns; one matrix by itself.
 fn columns_of_q<T: Number>() {
     let mut random = Random(54);
-    for (m, n, k) in [
-        (33, 33, 33),
-        (40, 20, 20),
-        (33, 1, 1),
-        (100, 7, 3),
-        (257, 9, 9),
+    for (count, m, n, k) in [
+        (3, 33, 33, 33),
+        (3, 40, 20, 20),
+        (3, 33, 1, 1),
+        (1, 64, 64, 64),
+        (3, 65, 4, 4),
+        (3, 100, 7, 3),
+        (1, 129, 5, 4),
+        (1, 256, 3, 3),
+        (3, 257, 9, 9),
     ] {
-        let all: Vec<_> = (0..3)
+        let all: Vec<_> = (0..count)
             .map(|_| reflectors::<T>(&mut random, (m, n, k)))
             .collect();
         let mut packed: Vec<T> = all.iter().flat_map(|(packed, _)| packed.clone()).collect();
         let tau: Vec<T> = all.iter().flat_map(|(_, tau)| tau.clone()).collect();
-        packed[m * n + m - 1] = T::of(f64::NAN.into());
-        let call = start().arg(&dims(&[3], &[m, n]), &packed);
-        let call = call.arg(&dims(&[3], &[k]), &tau).ret_aliasing(0);
+        if count > 1 {
+            packed[m * n + m - 1] = T::of(f64::NAN.into());
+        }
+        let batch = [count as i64];
+        let call = start().arg(&dims(&batch, &[m, n]), &packed);
+        let call = call.arg(&dims(&batch, &[k]), &tau).ret_aliasing(0);
         let frame = run(call.build(), "cusolver_orgqr_ffi");
-        assert_eq!(fake::calls("cusolverDnCreate"), 0, "no matrix by itself");
+        assert_eq!(fake::calls("cusolverDnCreate"), 0, "cuSOLVER has none");
         for (i, got) in frame.ret::<T>(0).chunks(m * n).enumerate() {
             if i == 1 {
                 assert!(got.iter().all(is_nan));

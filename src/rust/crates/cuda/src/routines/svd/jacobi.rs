@@ -49,7 +49,8 @@ pub fn in_blocks<T: Element>(
     // beside that.
     let column = 2 * size_of::<T>() + 4 * size_of::<T::Real>() + 2 * size_of::<i32>();
     let factors = short * column;
-    let near = (sizes::SHARED.saturating_sub(factors) / square).min(2);
+    let most = kernels::shared(cx.platform())?;
+    let near = (most.saturating_sub(factors) / square).min(2);
     let room = long * short + long * columns + if near == 0 { short * short } else { 0 };
     let count = sizes::svd_blocks(shape.count, room * size_of::<T>());
     let mut scratch = Arena::new(cx, [bytes(count, room * size_of::<T>())?])?;

@@ -14,6 +14,7 @@ thread_local std::map<std::string, int> calls, failures;
 // As while a stream of this thread is recorded in a CUDA graph: what takes memory must ask for leave
 // (CU_STREAM_CAPTURE_MODE_RELAXED) and give it back.
 thread_local int capture_mode = 0;
+constexpr int MOST_SHARED = 227 << 10;
 constexpr int RELAXED = 2, STREAM_CAPTURE_UNSUPPORTED = 900;
 }  // namespace
 
@@ -50,7 +51,7 @@ API cuCtxGetCurrent(void **context) {
 }
 API cuCtxGetDevice(int *device) { return *device = 0; }
 API cuDeviceGetAttribute(int *value, int attribute, int) {
-  return *value = attribute == 75 ? 9 : 0, 0;
+  return *value = attribute == 75 ? 9 : attribute == 97 ? MOST_SHARED : 0, 0;
 }
 API cuModuleLoadData(void **module, const void *image) {
   ENTER;
@@ -70,8 +71,9 @@ API cuModuleGetFunction(void **function, void *module, const char *name) {
 }
 API cuFuncSetAttribute(void *function, int attribute, int value) {
   ENTER;
-  if (attribute != 8 || !is_own(function) || value > (227 << 10)) return 1;
-  return allow_shared(function, value), 0;
+  if (attribute != 8 || value > MOST_SHARED) return 1;
+  if (is_own(function)) return allow_shared(function, value), 0;
+  return allow_all_shared(*static_cast<Kernel *>(function)), 0;
 }
 API cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **arguments, void **) {

@@ -23,6 +23,9 @@ struct Kernel;
 // The kernel of that name, or null.
 const Kernel *find_kernel(const char *name);
 
+// It may ask for as much shared memory as there is.
+void allow_all_shared(const Kernel &kernel);
+
 // Runs a kernel to its end; a status of the driver's.
 int run_kernel(const Kernel &kernel, unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned block_y,
                unsigned shared_bytes, void **arguments);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <pthread.h>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -23,9 +24,9 @@
 #endif
 
 namespace {
-// Shared memory that a launch may ask for: the least that every device has, less what kernels have
-// in any case.
-constexpr size_t LIMIT = 48 << 10, FIXED = 1 << 10;
+// Shared memory that a launch may ask for, less what kernels have in any case: what every device has, and what kernels
+// get that were allowed more.
+constexpr size_t EVERYWHERE = 48 << 10, LIMIT = 227 << 10, FIXED = 1 << 10;
 
 class Barrier {
   pthread_barrier_t barrier;
@@ -47,6 +48,7 @@ struct Block {
 };
 std::mutex one_at_a_time;
 Block *block;
+std::set<const Kernel *> allowed;
 }  // namespace
 
 namespace kernels {
@@ -84,16 +86,18 @@ void __syncwarp() {
   if (lanes) lanes->exchange(0.0, 0);
   else if (WARP > 1) block->warps[threadIdx.y]->wait();
 }
-template <class X> X __shfl_sync(unsigned, X x, int from) { return lanes->exchange(x, from); }
-template <class X> X __shfl_xor_sync(unsigned, X x, int with) {
+template <class X> X __shfl_sync(unsigned, X x, int from) {
   static_assert(sizeof(X) <= sizeof(double), "a number");
-  if (lanes) return lanes->exchange(x, (int)threadIdx.x ^ with);
+  if (lanes) return lanes->exchange(x, from);
   double *warp = &block->exchanged[threadIdx.y * WARP];
   std::memcpy(warp + threadIdx.x, &x, sizeof x);
   __syncwarp();
-  std::memcpy(&x, warp + (threadIdx.x ^ (unsigned)with), sizeof x);
+  std::memcpy(&x, warp + from, sizeof x);
   __syncwarp();
   return x;
+}
+template <class X> X __shfl_xor_sync(unsigned all, X x, int with) {
+  return __shfl_sync(all, x, (int)threadIdx.x ^ with);
 }
 int __any_sync(unsigned mask, int x) {
   if (lanes) return lanes->any(x);
@@ -123,6 +127,7 @@ double memory[LIMIT / sizeof(double)];
 #include "blocks.cu"
 #include "q.cu"
 #include "lu.cu"
+#include "lu_panels.cu"
 #include "qr.cu"
 #include "jacobi.cu"
 #include "small.cu"
@@ -200,7 +205,7 @@ const std::map<std::string, Kernel> all = {
     TWO(scan),      TWO(scrub),       TWO(poison),      ONE(mark),         ONE(keep_rows),
     ONE(addresses), ONE(take_front),  TWO(identity),    FOUR(transpose),   ONE(adjoint_c64),
     ONE(adjoint_c128), FOUR(columns_of_q), TWO(kepler), ONE(pivots_to_permutation),
-    BLOCKS(lu),     BLOCKS(qr),       BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
+    BLOCKS(lu),     BLOCKS(lu_panels), BLOCKS(qr),       BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
     WARPS_OF(small_lu), WARPS_OF(small_qr), WARPS_OF(small_q), WARPS_OF(small_eigh), WARPS_OF(small_svd),
     TWO(lgamma),    TWO(lbeta),       TWO(log_beta_density),
 };
@@ -262,16 +267,27 @@ const Kernel *find_kernel(const char *name) {
   return found == all.end() ? nullptr : &found->second;
 }
 
+void allow_all_shared(const Kernel &kernel) {
+  std::lock_guard<std::mutex> held(one_at_a_time);
+  allowed.insert(&kernel);
+}
+
+static size_t shared_of(const Kernel &kernel) {
+  std::lock_guard<std::mutex> held(one_at_a_time);
+  return allowed.count(&kernel) ? LIMIT : EVERYWHERE;
+}
+
 int run_kernel(const Kernel &kernel, unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned block_y,
                unsigned shared_bytes, void **arguments) {
   if (int status = enter(kernel.name)) return status;
+  const size_t most = shared_of(kernel);
   DeviceArithmetic mode;
   if (kernel.threads == Threads::InWarps) {
-    bool possible = grid_y == 1 && block_x == 32 && block_y == 1 && shared_bytes <= LIMIT - FIXED;
+    bool possible = grid_y == 1 && block_x == 32 && block_y == 1 && shared_bytes <= most - FIXED;
     return possible ? run_warps(kernel, grid_x, shared_bytes, arguments) : 1;
   }
   if (kernel.threads == Threads::InBlocks) {
-    bool possible = grid_y == 1 && block_x == 32 && block_y <= WARPS && shared_bytes <= LIMIT - FIXED;
+    bool possible = grid_y == 1 && block_x == 32 && block_y <= WARPS && shared_bytes <= most - FIXED;
     return possible ? run_blocks(kernel, grid_x, block_y, shared_bytes, arguments) : 1;
   }
   using namespace kernels;
