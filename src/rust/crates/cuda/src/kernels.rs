@@ -151,10 +151,27 @@ pub(crate) unsafe fn launch_blocks<const N: usize>(
     blocks: Blocks,
     arguments: [u64; N],
 ) -> Result<()> {
+    // SAFETY: as promised.
+    unsafe { self::blocks(cuda, &BLOCKS.kernel(name), blocks, arguments) }
+}
+
+/// As [`launch_blocks`], a kernel of another program.
+///
+/// # Errors
+/// As [`launch`].
+///
+/// # Safety
+/// As [`launch`].
+pub(crate) unsafe fn blocks<const N: usize>(
+    cuda: &Cuda,
+    kernel: &Kernel<'_>,
+    blocks: Blocks,
+    arguments: [u64; N],
+) -> Result<()> {
     let grid = blocks.count.min(1 << 20) as u32;
     let sizes = ([grid, 1], [32, blocks.warps as u32], blocks.shared as u32);
     // SAFETY: as promised.
-    unsafe { started(cuda, &BLOCKS.kernel(name), sizes, arguments) }
+    unsafe { started(cuda, kernel, sizes, arguments) }
 }
 
 impl Program {

@@ -155,6 +155,37 @@ pub fn cholesky_at_once(shape: Matrices) -> bool {
 /// Up to how many rows Jacobi's method is taken for eigenvalues: one block of threads has it all.
 pub const EIGH_JACOBI: i32 = 32;
 
+/// Whether a kernel of our own has the eigenvalues of all matrices, a block of threads each.
+pub fn eigh_in_blocks(shape: Matrices) -> bool {
+    shape.count > 1
+        && shape.rows == shape.cols
+        && (EIGH_JACOBI + 1..=256).contains(&shape.rows)
+        && enough(shape)
+}
+
+/// Up to how many rows two blocks for eigenvalues run in a multiprocessor.
+const EIGH_TWO: i32 = 64;
+
+/// Warps of a block for eigenvalues.
+pub fn eigh_warps(shape: Matrices) -> usize {
+    if shape.rows <= EIGH_TWO {
+        WARPS / 2
+    } else {
+        WARPS
+    }
+}
+
+/// How many bytes of shared memory a block for eigenvalues takes at most, of those that one may ask for.
+pub fn eigh_shared(shape: Matrices, most: usize) -> usize {
+    const EVERYWHERE: usize = 47 << 10;
+    if shape.rows <= EIGH_TWO {
+        // Another half, and what both have in any case.
+        (most / 2).saturating_sub(2 << 10).max(EVERYWHERE)
+    } else {
+        most
+    }
+}
+
 /// How many matrices `XsyevBatched` is given at once. Their elements must be countable in 32 bits, by its
 /// manual; by reports, it refuses 40,000 matrices of any size.
 pub fn eigh_part(rows: i32) -> usize {
@@ -197,10 +228,10 @@ pub fn svd_warps(shape: Matrices) -> usize {
     (shape.rank() as usize).div_ceil(8).clamp(1, WARPS)
 }
 
-/// How many blocks there are for singular values, where each works in so many bytes: more than run at
+/// How many blocks there are for singular values or eigenvalues, where each works in so many bytes: more than run at
 /// once, so long as that is not much memory.
-pub fn svd_blocks(count: usize, bytes: usize) -> usize {
-    count.min(2048).min(((256 << 20) / bytes).max(1))
+pub fn blocks(count: usize, bytes: usize) -> usize {
+    count.min(2048).min(((256 << 20) / bytes.max(1)).max(1))
 }
 
 /// The most warps in a block of our kernels: `WARPS` in `blocks.cu`.
@@ -244,7 +275,12 @@ mod tests {
     #[test]
     fn a_block_never_has_more_warps_than_it_may() {
         for shape in shapes() {
-            for warps in [lu_warps(shape), qr_warps(shape), svd_warps(shape)] {
+            for warps in [
+                lu_warps(shape),
+                qr_warps(shape),
+                svd_warps(shape),
+                eigh_warps(shape),
+            ] {
                 assert!((1..=WARPS).contains(&warps), "{shape:?}: {warps}");
             }
         }
@@ -261,9 +297,10 @@ mod tests {
                 qr_at_once(shape),
                 svd_in_blocks(shape, true, 0),
                 svd_in_blocks(shape, false, 1),
+                eigh_in_blocks(shape),
             ];
             if shape.count <= 1 || larger > 1024 {
-                assert_eq!(batched, [false; 4], "{shape:?}");
+                assert_eq!(batched, [false; 5], "{shape:?}");
             }
             if cholesky_at_once(shape) {
                 assert!(shape.count > 1 && shape.rows <= 512, "{shape:?}");
@@ -271,7 +308,7 @@ mod tests {
             if shape.count <= 1 && columns_at_once(shape) {
                 assert!(shape.rows <= Q_IN_REGISTERS, "{shape:?}");
             }
-            if lu_in_blocks(shape) || qr_in_blocks(shape) {
+            if lu_in_blocks(shape) || qr_in_blocks(shape) || eigh_in_blocks(shape) {
                 assert!(larger <= 256, "{shape:?}");
             }
             if lu_in_panels(shape) {
@@ -296,6 +333,7 @@ mod tests {
                     qr_at_once(shape),
                     qr_in_blocks(shape),
                     svd_in_blocks(shape, false, 1),
+                    eigh_in_blocks(shape),
                 ]
             };
             for (one, two) in ways(shape).into_iter().zip(ways(more)) {
@@ -344,10 +382,10 @@ mod tests {
     }
 
     #[test]
-    fn blocks_for_singular_values_work_in_bounded_memory() {
+    fn blocks_work_in_bounded_memory() {
         for count in [1, 2, 100, 5000] {
-            for bytes in [1, 1 << 10, 1 << 20, 1 << 28, 1 << 40] {
-                let blocks = svd_blocks(count, bytes);
+            for bytes in [0, 1, 1 << 10, 1 << 20, 1 << 28, 1 << 40] {
+                let blocks = blocks(count, bytes);
                 assert!((1..=count.min(2048)).contains(&blocks));
                 assert!(blocks == 1 || blocks * bytes <= 256 << 20);
             }

@@ -1,5 +1,5 @@
-// The secular equation, 1 / rho + sum z^2 / (pole - root) = 0: some threads of a warp have a root, and a part of the sum
-// each. A root is kept as its distance from the nearer pole: only so its distances from all poles are exact to the last
+// The secular equation, 1 / rho + sum z^2 / (pole - root) = 0: some threads of a warp have a root, each of them a part of
+// the sum. A root is kept as its distance from the nearer pole: only so its distances from all poles are exact to the last
 // digits. R.-C. Li, Solving secular equations stably and efficiently, LAPACK working note 89: the middle way; between
 // bounds that every step makes closer.
 
@@ -75,8 +75,8 @@ template <class R> struct Root {
     distance = inside(smaller_root(a, b, rest), low, high);
   }
 
-  // A step, with the sums where the root is taken to be; whether it is the last one, as the sum is nothing but rounding,
-  // or no number is left between the bounds.
+  // A step, with the sums where the root is taken to be; whether there is no other one, as the sum is nothing but
+  // rounding, or no number is left between the bounds.
   __device__ inline bool step(const Sums<R> &s, int number) {
     const R eps = rounding_of(R());
     R value = inverse + s.below + s.above, slope = s.below_slope + s.above_slope;
@@ -88,7 +88,7 @@ template <class R> struct Root {
     R before = (origin == j ? R(0) : -gap) - distance, behind = (origin == j ? gap : R(0)) - distance;
     R product = before * behind, a = (before + behind) * value - product * slope;
     R next = distance + smaller_root(a, product * value, value - before * s.below_slope - behind * s.above_slope);
-    // Zero is at one end: so a mean of the ends themselves would not help.
+    // Outside of the bounds, for their mean.
     if (number >= RATIONAL && number % 2 == 0) next = low + low - high;
     distance = inside(next, low, high);
     return false;
@@ -103,8 +103,7 @@ template <class R> __device__ inline bool roots(const Tridiagonal<R> &t, int par
   LOOP (int base = 0; base < n; base += groups) {
     int j = base + number < n ? base + number : n - 1;
     Merge m = merge_of(j, n, parts);
-    Root<R> root;
-    root.f = t.f, root.start = m.start, root.end = m.start + t.counts[m.number].kept, root.j = j, root.lanes = lanes;
+    Root<R> root = {t.f, m.start, m.start + t.counts[m.number].kept, j, lanes};
     bool there = base + number < n && j < root.end, open = there;
     if (!there) root.end = root.start;
     R squares = 0;
