@@ -101,9 +101,11 @@ impl InBlocks {
 /// Where a block has what it works in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// Numbers from one column of A to the next: so many that neither columns nor rows are all in the same banks.
+    /// Numbers from one column of A to the next: so many that the numbers of a row are not in the same bank.
     pub(crate) stride: usize,
-    /// How many of the matrices are in shared memory: A, then the real ones.
+    /// How many columns of A are in shared memory, the last ones.
+    pub(crate) columns: usize,
+    /// How many of the three other matrices are there, too.
     pub(crate) near: usize,
     /// Bytes of shared memory.
     pub(crate) shared: usize,
@@ -117,19 +119,21 @@ impl Room {
         let (whole, real) = (size_of::<T>(), size_of::<T::Real>());
         let stride = n | 1;
         // In eigh.cu: tau, d and e, and `Merged`.
-        let mut shared = n * (whole + 11 * real + 8 * size_of::<i32>());
-        let (mut near, mut far) = (0, 0);
-        for bytes in [n * stride * whole, n * n * real, n * n * real, n * n * real] {
-            if far == 0 && shared + bytes <= most {
-                (near, shared) = (near + 1, shared + bytes);
-            } else {
-                far += bytes;
-            }
-        }
+        let rows = n * (whole + 11 * real + 8 * size_of::<i32>());
+        let left = most.saturating_sub(rows);
+        let columns = n.min(left / (stride * whole));
+        let left = left - columns * stride * whole;
+        let near = if columns == n {
+            (left / (n * n * real)).min(3)
+        } else {
+            0
+        };
+        let far = (n - columns) * stride * whole + (3 - near) * n * n * real;
         Room {
             stride,
+            columns,
             near,
-            shared,
+            shared: rows + columns * stride * whole + near * n * n * real,
             // The next block's part must be aligned, too.
             far: far.next_multiple_of(16),
         }
@@ -155,7 +159,8 @@ mod tests {
                 ];
                 for room in rooms {
                     assert!(room.shared <= most, "{n}, {most}: {room:?}");
-                    assert_eq!(room.near == 4, room.far == 0);
+                    assert_eq!(room.near == 3, room.far == 0);
+                    assert!(room.near == 0 || room.columns == n);
                     assert_eq!(room.far % 16, 0);
                 }
             }

@@ -67,7 +67,7 @@ template <class R> __device__ inline bool leaf(const Tridiagonal<R> &t, int star
 template <class R> __device__ inline bool divide_and_conquer(Tridiagonal<R> &t) {
   int n = t.n, leaves = leaves_of(n), lanes = 1;
   while (2 * lanes <= WARP && 2 * lanes * n <= (int)blockDim.y * WARP) lanes *= 2;
-  EACH_OF(c, n * n) t.q[c] = R(c / n == c % n), t.other[c] = 0;
+  EACH_COLUMN(j, n) EACH_ROW(i, 0, n) t.q[i + j * n] = R(i == j), t.other[i + j * n] = 0;
   // What is taken from both halves where the matrix is cut is what a merge adds.
   EACH_OF(i, leaves) if (i > 0) {
     int cut = i * n / leaves;

@@ -77,6 +77,12 @@ __device__ inline void keep(const Tridiagonal<R> &t, const Merge &m, Counts &cou
   UNROLL (int half = 0; half < 2; half++) if (pole.halves >> half & 1) f[counts.halves[half]++].halves[half] = packed;
 }
 
+// Number i in ascending order, of those that have not been looked at.
+template <class R> __device__ inline Pole<R> pole_of(const Tridiagonal<R> &t, const Merge &m, int i) {
+  int column = t.f[i].order;
+  return {t.f[i].pole, t.f[i].weight, column, column < m.cut ? 1 : 2};
+}
+
 // By one thread: what hardly takes part in a merge stays as it is (LAPACK's laed2): a column with hardly any z, and one
 // of two with nearly the same value once a rotation of both has made its z 0. Beside the largest element of A, which is
 // at least 1, what is below a rounding of 1/64 does not matter.
@@ -86,9 +92,10 @@ template <class R> __device__ inline void deflate(const Tridiagonal<R> &t, const
   R rho = R(2) * fabs(t.e[m.cut - 1]), largest = larger(larger(rho, f[m.start].pole), f[m.end - 1].pole);
   R tolerance = R(8) * rounding_of(R()) * (largest > R(0.015625) ? largest : R(0.015625));
   int behind = m.end;
-  Pole<R> last = {R(0), R(0), -1, 0};
+  Pole<R> last = {R(0), R(0), -1, 0}, next = pole_of(t, m, m.start);
   LOOP (int i = m.start; i < m.end; i++) {
-    Pole<R> pole = {f[i].pole, f[i].weight, f[i].order, f[i].order < m.cut ? 1 : 2};
+    Pole<R> pole = next;
+    if (i + 1 < m.end) next = pole_of(t, m, i + 1);
     if (rho * fabs(pole.weight) <= tolerance) {
       f[--behind].value = pole.at, f[behind].column = pole.column;
       continue;

@@ -32,9 +32,20 @@ template <class T, class Put> __device__ inline void four_sums(const T (&x)[TOGE
   if (threadIdx.x < TOGETHER) put((int)threadIdx.x, all);
 }
 
-// What a block has in shared memory for each column while A is reduced: products and v of this step and the next.
-template <class T> struct Reduced {
-  T products[2], v[2];
+// A, in columns from which elements are taken at the same time as from the next: the last ones in shared memory, as many
+// as there is room for, since they are changed the most.
+template <class T> struct Columns {
+  T *near, *far;
+  int first_near, stride;
+  __device__ inline T *operator()(int j) const { return (j < first_near ? far : near) + j * stride; }
+};
+
+// What a block has in shared memory for each column while A is reduced: products and v of this step and the next one.
+template <class T> struct Steps {
+  T *memory;
+  int n;
+  __device__ inline T *products(int step) const { return memory + step * n; }
+  __device__ inline T *v(int step) const { return memory + (2 + step) * n; }
 };
 
 // What turns w, which is A v, into the w above: tau w + half v. `half` is real.
@@ -65,19 +76,19 @@ template <int N> struct Share {
 };
 
 // By a warp: columns first, first + blockDim.y, ... from which the last reflection is taken; their products with the
-// next one, u, become the `products` of place `next`.
+// next one, u, become those of step `next`.
 template <int N, class T>
-__device__ inline void update(T *x, int stride, int n, int k, int first, int next, const Turn<T> &turn, Reduced<T> *f,
-                              const T (&v)[Share<N>::rows], const T (&w)[Share<N>::rows],
+__device__ inline void update(const Columns<T> &x, int n, int k, int first, int next, const Turn<T> &turn,
+                              const Steps<T> &steps, const T (&v)[Share<N>::rows], const T (&w)[Share<N>::rows],
                               const T (&u)[Share<N>::rows]) {
   enum { rows = Share<N>::rows, ahead = Share<N>::ahead };
   int lane = (int)threadIdx.x, step = (int)blockDim.y;
   T *column[TOGETHER], its_v[TOGETHER], its_w[TOGETHER], sums[TOGETHER];
   UNROLL (int c = 0; c < TOGETHER; c++) {
     int j = first + c * step < n ? first + c * step : first;
-    T other = f[j].v[1 - next];
-    column[c] = x + j * stride;
-    its_v[c] = conj(other), its_w[c] = conj(turn(f[j].products[1 - next], other)), sums[c] = T();
+    T other = steps.v(1 - next)[j];
+    column[c] = x(j);
+    its_v[c] = conj(other), its_w[c] = conj(turn(steps.products(1 - next)[j], other)), sums[c] = T();
   }
   UNROLL (int r = 0; r < rows; r += ahead) {
     if (WARP * (r + ahead) <= k + 1 || WARP * r >= n) continue;
@@ -96,65 +107,67 @@ __device__ inline void update(T *x, int stride, int n, int k, int first, int nex
       if (i > k && i < n && (c == 0 || first + c * step < n)) column[c][i] = a[q][c];
     }
   }
+  T *products = steps.products(next);
   four_sums(sums, [&](int c, T value) {
-    if (first + c * step < n) f[first + c * step].products[next] = value;
+    if (first + c * step < n) products[first + c * step] = value;
   });
 }
 
-// All of A is in x; v of step k becomes column k, with zeros above. The tridiagonal matrix has d on its diagonal and e
-// beside it. Every warp has all of v and w, and makes the next reflection by itself: there is one barrier a column.
+// v of step k becomes column k of x, with zeros above. The tridiagonal matrix has d on its diagonal and e beside it.
+// Every warp has all of v and w, and makes the next reflection by itself: there is one barrier a column.
 template <int N, class T>
-__device__ inline void reduce(T *x, int stride, int n, Reduced<T> *f, T *taus, Real<T> *d, Real<T> *e) {
+__device__ inline void reduce(const Columns<T> &x, int n, const Steps<T> &steps, T *taus, Real<T> *d, Real<T> *e) {
   typedef Real<T> R;
   enum { rows = Share<N>::rows };
   T v[rows], w[rows], u[rows];
   int lane = (int)threadIdx.x, warp = (int)threadIdx.y, warps = (int)blockDim.y;
   UNROLL (int r = 0; r < rows; r++) v[r] = T();
-  EACH_OF(j, n) f[j].products[0] = f[j].v[0] = T();
+  EACH_OF(j, n) steps.products(0)[j] = steps.v(0)[j] = T();
   Turn<T> turn = {T(), R(0)};
   LOOP (int k = 0; k < n; k++) {
     int now = k & 1, next = 1 - now;
+    const T *products = steps.products(now), *last = steps.v(now), *column = x(k);
     __syncthreads();
     R part = 0;
     UNROLL (int r = 0; r < rows; r++) {
       int i = lane + WARP * r;
-      w[r] = i >= k && i < n ? f[i].products[now] : T();
+      w[r] = i >= k && i < n ? products[i] : T();
+      // By now on its way.
+      u[r] = i >= k && i < n ? column[i] : T();
       part += real_of(plus(T(), conj(w[r]), v[r]));
     }
+    T below = k + 1 < n ? column[k + 1] : T(), own_v = last[k], other_v = k + 1 < n ? last[k + 1] : T();
     turn.half = R(-0.5) * square(turn.tau) * sum_of<WARP>(part);
-    T own_v = f[k].v[now], own_w = turn(f[k].products[now], own_v);
-    T *column = x + k * stride, alpha = T();
+    T own_w = turn(products[k], own_v), other_w = k + 1 < n ? turn(products[k + 1], other_v) : T();
     R squares = 0, beta;
     UNROLL (int r = 0; r < rows; r++) {
       int i = lane + WARP * r;
-      w[r] = turn(w[r], v[r]), u[r] = T();
-      if (i < k || i >= n) continue;
-      u[r] = minus(minus(column[i], v[r], conj(own_w)), w[r], conj(own_v));
-      if (i > k + 1) squares += square(u[r]);
+      w[r] = turn(w[r], v[r]);
+      u[r] = minus(minus(u[r], v[r], conj(own_w)), w[r], conj(own_v));
+      if (i > k + 1 && i < n) squares += square(u[r]);
       if (i == k && warp == 0) d[k] = real_of(u[r]);
     }
     // Of the last column there was only the diagonal to be had.
     if (k + 1 == n) break;
-    T other_v = f[k + 1].v[now], other_w = turn(f[k + 1].products[now], other_v);
-    alpha = minus(minus(column[k + 1], other_v, conj(own_w)), other_w, conj(own_v));
+    T alpha = minus(minus(below, other_v, conj(own_w)), other_w, conj(own_v));
     T factor, tau = reflection_of(alpha, sum_of<WARP>(squares), beta, factor);
     bool moves = real_of(tau) != R(0) || imaginary_of(tau) != R(0);
     UNROLL (int r = 0; r < rows; r++) {
       int i = lane + WARP * r;
-      u[r] = !moves || i <= k ? T() : i == k + 1 ? one_of(T()) : plus(T(), u[r], factor);
+      u[r] = !moves || i <= k || i >= n ? T() : i == k + 1 ? one_of(T()) : plus(T(), u[r], factor);
       if (warp != 0 || i >= n) continue;
-      f[i].v[next] = u[r];
-      if (k > 0) column[i - stride] = v[r];
+      steps.v(next)[i] = u[r];
+      if (k > 0) x(k - 1)[i] = v[r];
     }
     if (warp == 0 && lane == 0) e[k] = beta, taus[k] = tau;
     int first = k + 1 + (warp + warps - (k + 1) % warps) % warps;
-    LOOP (int j = first; j < n; j += TOGETHER * warps) update<N>(x, stride, n, k, j, next, turn, f, v, w, u);
+    LOOP (int j = first; j < n; j += TOGETHER * warps) update<N>(x, n, k, j, next, turn, steps, v, w, u);
     turn.tau = tau;
     UNROLL (int r = 0; r < rows; r++) v[r] = u[r];
   }
   if (warp == 0) UNROLL (int r = 0; r < rows; r++) {
     int i = lane + WARP * r;
-    if (i < n) x[i + (n - 2) * stride] = v[r];
+    if (i < n) x(n - 2)[i] = v[r];
   }
   __syncthreads();
 }
@@ -173,7 +186,7 @@ template <int N, class T> struct Strip {
 
 // The vectors of A, to `to`, from the tridiagonal matrix's in q: by the reflections from the last to the first.
 template <int N, class T>
-__device__ inline void back(const T *x, int stride, int n, const T *taus, const Real<T> *q, T *to) {
+__device__ inline void back(const Columns<T> &x, int n, const T *taus, const Real<T> *q, T *to) {
   typedef Strip<N, T> S;
   enum { rows = S::rows, columns = S::columns, chunk = S::chunk };
   int lane = (int)threadIdx.x & (S::lanes - 1);
@@ -188,7 +201,7 @@ __device__ inline void back(const T *x, int stride, int n, const T *taus, const 
       if (i < n && first + c < n) set_real(z[c][r], q[i + (first + c) * n]);
     }
     LOOP (int k = n - 2; k >= 0; k--) {
-      const T *v = x + k * stride, tau = taus[k];
+      const T *v = x(k), tau = taus[k];
       if (real_of(tau) == 0 && imaginary_of(tau) == 0) continue;
       T sums[columns];
       UNROLL (int c = 0; c < columns; c++) sums[c] = T();

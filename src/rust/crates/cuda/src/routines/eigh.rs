@@ -125,6 +125,7 @@ pub fn in_blocks<T: Element>(
         shape.count as u64,
         n as u64,
         room.stride as u64,
+        room.columns as u64,
         room.near as u64,
         u64::from(triangle == Triangle::Lower),
     ];

@@ -130,6 +130,19 @@ double memory[LIMIT / sizeof(double)];
 #include "lu_panels.cu"
 #include "qr.cu"
 #include "jacobi.cu"
+#include "eigh_reduce.cu"
+#include "eigh_merge.cu"
+#include "eigh_secular.cu"
+#include "eigh_leaf.cu"
+#include "eigh.cu"
+#define EIGH(N)                       \
+  EIGH_KERNEL(N, f32, float)          \
+  EIGH_KERNEL(N, f64, double)         \
+  EIGH_KERNEL(N, c64, Complex<float>) \
+  EIGH_KERNEL(N, c128, Complex<double>)
+EIGH(64)
+EIGH(128)
+EIGH(256)
 #include "small.cu"
 #include "small_lu.cu"
 #include "small_qr.cu"
@@ -148,20 +161,6 @@ SMALL(small_qr)
 SMALL(small_q)
 SMALL(small_eigh)
 SMALL(small_svd)
-
-#include "eigh_reduce.cu"
-#include "eigh_merge.cu"
-#include "eigh_secular.cu"
-#include "eigh_leaf.cu"
-#include "eigh.cu"
-#define EIGH(N)                       \
-  EIGH_KERNEL(N, f32, float)          \
-  EIGH_KERNEL(N, f64, double)         \
-  EIGH_KERNEL(N, c64, Complex<float>) \
-  EIGH_KERNEL(N, c128, Complex<double>)
-EIGH(64)
-EIGH(128)
-EIGH(256)
 
 // Kernels that come as PTX alone: the C library has these functions, too.
 template <class T, class F, class... A> void each(T *values, size_t count, F function, const A *... x) {
