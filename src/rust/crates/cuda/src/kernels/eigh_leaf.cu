@@ -33,6 +33,8 @@ template <class R> __device__ inline bool leaf(const Tridiagonal<R> &t, int star
   int rows = end - start, turns = 0;
   R d[LEAF], e[LEAF];
   LOOP (int i = 0; i < rows; i++) d[i] = t.d[start + i], e[i] = i + 1 < rows ? t.e[start + i] : R(0);
+  // Until all have them.
+  __syncwarp();
   LOOP (int l = 0; l < rows && turns <= SWEEPS * LEAF;) {
     int m = l;
     LOOP (; m + 1 < rows; m++)
