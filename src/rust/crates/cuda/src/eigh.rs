@@ -170,7 +170,9 @@ mod tests {
     #[test]
     #[ignore = "needs NVRTC in XLAFFI_CUDA_PATH"]
     fn nvrtc_takes_every_kernel() {
-        for at in (0..ORDERS.len()).flat_map(|order| [(order, 0), (order, 1), (order, 2), (order, 3)]) {
+        for at in
+            (0..ORDERS.len()).flat_map(|order| [(order, 0), (order, 1), (order, 2), (order, 3)])
+        {
             let text = InBlocks { at }.text();
             let source = Source {
                 name: "eigh.cu",
