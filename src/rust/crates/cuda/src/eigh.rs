@@ -119,7 +119,7 @@ impl Room {
         let (whole, real) = (size_of::<T>(), size_of::<T::Real>());
         let stride = n | 1;
         // In eigh.cu: tau, d and e, and `Merged`.
-        let rows = n * (whole + 11 * real + 8 * size_of::<i32>());
+        let rows = n * (whole + 11 * real + size_of::<[i32; 8]>());
         let left = most.saturating_sub(rows);
         let columns = n.min(left / (stride * whole));
         let left = left - columns * stride * whole;

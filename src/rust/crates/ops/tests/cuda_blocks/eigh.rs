@@ -93,6 +93,7 @@ fn large_random_matrices<T: Number>() {
     eigenvalues::<T>(&[40, 64, 100, 128, 200, 256]);
 }
 
+/// An element by its row, its column and n.
 type Element = fn(usize, usize, usize) -> f64;
 
 fn on_diagonal(i: usize, j: usize, value: f64) -> f64 {
@@ -111,8 +112,11 @@ fn beside_diagonal(i: usize, j: usize, value: f64) -> f64 {
     }
 }
 
-/// Each with what is known of the eigenvalues: their number, from the lowest one on, and n.
-const KINDS: [(&str, Element, Option<fn(usize, usize) -> f64>); 13] = [
+/// An eigenvalue by its number, from the lowest one on, and n.
+type Value = fn(usize, usize) -> f64;
+
+/// Each with its eigenvalues where they are known.
+const KINDS: [(&str, Element, Option<Value>); 13] = [
     ("zero", |_, _, _| 0.0, Some(|_, _| 0.0)),
     (
         "identity",
