@@ -36,35 +36,25 @@ fn are_few(shape: Matrices) -> bool {
     shape.count.saturating_mul(shape.elements()) <= FEW
 }
 
-/// Up to how many rows and columns a kernel of our own takes a matrix column by column, a block of threads for each; one
-/// matrix by itself only up to the second number.
-const LU_BY_COLUMNS: [i32; 2] = [96, 64];
+/// Up to how many rows and columns a kernel of our own factors matrices, a block of threads for each: of a batch, where a
+/// thread has a row, and one by itself, for which a block is a small part of the device.
+const LU_IN_BLOCKS: [i32; 2] = [512, 256];
 
-/// Whether a kernel of our own factors all matrices column by column.
+/// Whether a kernel of our own factors all matrices, a block of threads for each.
 pub fn lu_in_blocks(shape: Matrices) -> bool {
-    let most = if shape.count > 1 && blocks_take_all() {
-        256
-    } else {
-        LU_BY_COLUMNS[usize::from(shape.count == 1)]
-    };
-    shape.rows.max(shape.cols) <= most && enough(shape)
+    shape.rows.max(shape.cols) <= LU_IN_BLOCKS[usize::from(shape.count <= 1)]
 }
 
-/// Whether a kernel of our own factors all matrices by panels, a block of threads for each: those that are larger, if there
-/// are enough for their size. It has no use for the rest of the device.
-pub fn lu_in_panels(shape: Matrices) -> bool {
-    let larger = shape.rows.max(shape.cols);
-    (LU_BY_COLUMNS[1] + 1..=512).contains(&larger)
-        && i64::from(larger)
-            <= i64::try_from(shape.count).map_or(i64::MAX, |count| count.saturating_mul(256))
+/// How many columns a panel of that kernel may have, the best number first: as many as there is shared memory for. The most
+/// are in registers: `Panel` in `lu.cu`. `kind` is [`crate::Element::KIND`].
+pub fn lu_panels(kind: usize) -> &'static [usize] {
+    const WIDTHS: [usize; 3] = [32, 16, 8];
+    &WIDTHS[usize::from(kind == 3)..]
 }
 
-/// How many columns a panel may have, the best number first: as many as there is shared memory for.
-pub const LU_PANELS: [usize; 3] = [32, 16, 8];
-
-/// Warps of a block for LU factorisation: some elements for each thread.
+/// Warps of a block for LU factorisation: a thread for each row, and as many again for what is beside the panel.
 pub fn lu_warps(shape: Matrices) -> usize {
-    (shape.elements() / 256).clamp(1, WARPS)
+    (shape.rows as usize).div_ceil(16).clamp(1, WARPS)
 }
 
 /// Whether cuBLAS makes QR factorisations of all matrices at once. Beyond what a kernel of our own
@@ -271,11 +261,15 @@ mod tests {
             if shape.count <= 1 && columns_at_once(shape) {
                 assert!(shape.rows <= Q_IN_REGISTERS, "{shape:?}");
             }
-            if lu_in_blocks(shape) || qr_in_blocks(shape) {
+            if qr_in_blocks(shape) {
                 assert!(larger <= 256, "{shape:?}");
             }
-            if lu_in_panels(shape) {
-                assert!(larger <= 512, "{shape:?}");
+            if lu_in_blocks(shape) {
+                assert!(
+                    larger <= if shape.count > 1 { 512 } else { 256 },
+                    "{shape:?}"
+                );
+                assert!(lu_warps(shape) * 32 >= shape.rows as usize, "{shape:?}");
             }
         }
     }
@@ -292,7 +286,6 @@ mod tests {
                 [
                     lu_at_once(shape),
                     lu_in_blocks(shape),
-                    lu_in_panels(shape),
                     qr_at_once(shape),
                     qr_in_blocks(shape),
                     svd_in_blocks(shape, false, 1),
