@@ -40,7 +40,6 @@ static BLOCKS: Program = Program {
         include_str!("kernels/blocks.cu"),
         include_str!("kernels/q.cu"),
         include_str!("kernels/lu.cu"),
-        include_str!("kernels/lu_panels.cu"),
         include_str!("kernels/qr.cu"),
         include_str!("kernels/jacobi.cu"),
     ),
@@ -276,12 +275,7 @@ mod tests {
             ),
             (
                 &BLOCKS,
-                [
-                    "long_columns_of_q_f32",
-                    "lu_f64",
-                    "jacobi_c64",
-                    "lu_panels_c128",
-                ],
+                ["long_columns_of_q_f32", "lu_f64", "jacobi_c64", "qr_c128"],
             ),
         ] {
             let source = program.source;

@@ -1,10 +1,12 @@
 // What the kernels share that give a matrix to a block of threads: threads of a warp (x) side by side
 // on the rows of a column, warps (y) on columns. The tests' stand-in has warps of other sizes and says
-// what SHARED and WARP are there.
+// what these are there.
 
 #ifndef WARP
 #define WARP 32
 #define SHARED __shared__
+// What a launch has asked for; four of the smallest numbers are read at once.
+#define SHARED_MEMORY extern __shared__ __align__(16) double memory[]
 #endif
 
 // Most warps of a block.

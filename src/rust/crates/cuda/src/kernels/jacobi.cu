@@ -140,7 +140,7 @@ template <class T>
 __device__ void jacobi(const T *all, Real<T> *values, T *all_u, T *all_v, int *info, T *scratch, i64 room,
                        i64 count, i64 rows, i64 cols, i64 near, i64 vectors, i64 full, i64 adjoint) {
   typedef Real<T> R;
-  extern __shared__ double memory[];
+  SHARED_MEMORY;
   bool wide = rows < cols;
   int m = (int)(wide ? cols : rows), n = (int)(wide ? rows : cols), length = full ? m : n;
   int u_size = (int)rows * (wide ? n : length), v_size = (int)cols * (wide ? length : n);

@@ -1,99 +1,240 @@
-// LU factorisation with partial pivoting, a block a matrix, all of the batch in one launch. Column by
-// column as LAPACK's getf2: the first largest element is the pivot, a zero one is noted in `info` and
-// passed over. The warp that updates the next column makes a column of L of it at once, so there is one
-// barrier a column.
+// LU factorisation with partial pivoting, a block of threads for each matrix, by panels as LAPACK's getrf: some columns are
+// factored with a thread for each row, rows of the other columns are exchanged as the panel's were, and what is right of
+// the panel and below it is updated with all of the panel at once. As in getf2, the first of the largest elements is the
+// pivot, and a column without one is noted in `info` and passed over.
 
-// By a warp: makes column j of L of an updated one. `chosen` becomes the pivot's row, or its
-// complement where that is zero.
-template <class T> __device__ inline void choose(T *column, int rows, int j, int *chosen) {
-  // NaN, which comes of numbers beyond all numbers, is as good as zero.
-  Real<T> best = 0;
-  int at = rows;
-  EACH_ROW(i, j, rows) {
-    Real<T> size = size_of(column[i]);
-    if (size > best) best = size, at = i;
+// Rows of a panel that a thread has: a block has as many threads as there are rows, up to 512.
+#define ROWS (32 / WARP)
+#define EACH_OWN(r) _Pragma("unroll") for (int r = 0; r < ROWS; r++)
+// Numbers of a row and of a column that a thread updates at a time.
+#define TILE 4
+// Columns whose rows a warp exchanges at a time.
+#define TOGETHER 4
+
+// Most columns of a panel: so many numbers has a thread in registers. Their rows in U are a warp's threads.
+template <class T> struct Panel {
+  static const int most = 32;
+};
+template <> struct Panel<Complex<double>> {
+  static const int most = 16;
+};
+#define EACH_OF_WARP(p, s, width) \
+  _Pragma("unroll") for (int p = 0, s = (int)threadIdx.x; p * WARP < Panel<T>::most; p++, s += WARP) if (s < (width))
+
+// Numbers side by side that are read at once.
+template <class T> struct alignas(16) Four {
+  T of[TILE];
+};
+
+// From one row of U to the next: rows begin where four numbers can be read at once, in different banks.
+__device__ inline int stride_of(int cols) { return (cols + 7) / 8 * 8 + 4; }
+
+// The pivot among the rows of the panel that are open: its place, or that of the first row where all are zero. `divides`:
+// whether they are not. Threads meet in it.
+template <class R, class T>
+__device__ inline int find_pivot(const T (&x)[ROWS], const bool (&open)[ROWS], const int (&place)[ROWS], int height, bool &divides) {
+  SHARED R sizes[WARPS];
+  SHARED int places[WARPS];
+  R best = 0;
+  int at = height;
+  EACH_OWN(r) if (open[r]) {
+    // NaN, which comes of numbers beyond all numbers, is as good as zero.
+    R size = size_of(x[r]);
+    size = size > R(0) ? size : R(0);
+    if (size > best || (size == best && place[r] < at)) best = size, at = place[r];
   }
-  Real<T> largest = largest_of_lanes(best);
-  at = largest > Real<T>(0) ? least_of_lanes(best == largest ? at : rows) : j;
-  __syncwarp();
-  T pivot = column[at], top = column[j];
-  __syncwarp();
-  if (largest > Real<T>(0)) {
-    Divisor<T> quotient(pivot);
-    EACH_ROW(i, j, rows) column[i] = i == j ? pivot : quotient(i == at ? top : column[i]);
+  R most = largest_of_lanes(best);
+  at = least_of_lanes(best == most ? at : height);
+  if (threadIdx.x == 0) sizes[threadIdx.y] = most, places[threadIdx.y] = at;
+  __syncthreads();
+  best = 0, at = height;
+  LOOP (int i = (int)threadIdx.x; i < (int)blockDim.y; i += WARP) {
+    R size = sizes[i];
+    int where = places[i];
+    if (size > best || (size == best && where < at)) best = size, at = where;
   }
-  if (threadIdx.x == 0) *chosen = largest > Real<T>(0) ? at : ~at;
+  most = largest_of_lanes(best);
+  divides = most > R(0);
+  return least_of_lanes(best == most ? at : height);
 }
 
-// Factors a matrix of m rows, n columns and that rank. Row k was exchanged with `rows_of[k]`, which counts from
-// `first`. Gives the first column without a pivot, counted from 1, or 0. Threads meet in it, and at its end.
-template <class T> __device__ inline int factor_columns(T *x, int m, int n, int rank, int *rows_of, int first) {
-  SHARED int chosen[2];
-  int zero = 0;
-  // Before the first step the first column has its pivot chosen.
-  LOOP (int k = -1; k < rank; k++) {
-    int p = k;
-    if (k >= 0) {
-      __syncthreads();
-      p = chosen[k & 1];
-      if (p < 0) {
-        p = ~p;
-        if (!zero) zero = k + 1;
-      }
-      if (p != k) EACH_OF(j, k) {
-        T other = x[p + j * m];
-        x[p + j * m] = x[k + j * m];
-        x[k + j * m] = other;
-      }
-      if (threadIdx.x == 0 && threadIdx.y == 0) rows_of[k] = p + first;
+// Factors the panel, of which the threads have the rows; `place` becomes where they are to be, `rows_of` which row each of
+// the first ones was exchanged with. Column k is at x[][0] in step k, and then in shared memory; `pivot_row` is there, too.
+// Gives the first column without a pivot, counted from 1, or 0. Threads meet in it.
+template <class T>
+__device__ inline int factor_rows(T (&x)[ROWS][Panel<T>::most], int (&place)[ROWS], T *panel, int height, int width,
+                                  T *pivot_row, int *rows_of) {
+  const int N = Panel<T>::most, P = N / TILE;
+  int thread = (int)(threadIdx.y * WARP + threadIdx.x), threads = (int)blockDim.y * WARP, zero = 0;
+  bool open[ROWS];
+  EACH_OWN(r) place[r] = thread + r * threads, open[r] = place[r] < height;
+  LOOP (int k = 0; k < width; k++) {
+    T first[ROWS];
+    EACH_OWN(r) first[r] = x[r][0];
+    bool divides;
+    int pivot = find_pivot<Real<T>>(first, open, place, height, divides);
+    if (!divides && !zero) zero = k + 1;
+    EACH_OWN(r) {
+      bool chosen = open[r] && place[r] == pivot;
+      if (chosen) _Pragma("unroll") for (int c = 0; c < N; c++) pivot_row[c] = x[r][c];
+      if (place[r] == k) place[r] = pivot;
+      if (chosen) place[r] = k, open[r] = false;
     }
-    const T *l = x + k * m;
-    EACH_COLUMN(j, n) {
-      if (j <= k) continue;
-      T *column = x + j * m;
-      if (k >= 0) {
-        T pivot = column[p], top = column[k];
-        __syncwarp();
-        EACH_ROW(i, k, m) column[i] = i == k ? pivot : minus(i == p ? top : column[i], l[i], pivot);
+    if (thread == 0) rows_of[k] = pivot;
+    __syncthreads();
+    Divisor<T> quotient(pivot_row[0]);
+    EACH_OWN(r) {
+      bool moves = open[r] && divides;
+      T factor = moves ? quotient(first[r]) : T();
+      if (thread + r * threads < height) panel[thread + r * threads + k * height] = moves ? factor : first[r];
+      _Pragma("unroll") for (int p = 0; p < P; p++) {
+        Four<T> row = ((const Four<T> *)pivot_row)[p];
+        _Pragma("unroll") for (int q = 0; q < TILE; q++) {
+          int c = p * TILE + q;
+          if (c > 0) x[r][c - 1] = moves ? minus(x[r][c], factor, row.of[q]) : x[r][c];
+        }
       }
-      if (j == k + 1 && j < rank) choose(column, m, j, &chosen[j & 1]);
     }
   }
+  return zero;
+}
+
+// By a warp: exchanges the first rows of some columns with those that the pivots were in. `order` has for each place the
+// row that comes there. Columns up to `first` are left of the panel; what comes to the first rows of the others goes to U.
+template <class T>
+__device__ inline void exchange(T *corner, i64 rows, int left, int first, int n, int width, const int *order,
+                                const int *rows_of, T *upper, int stride) {
+  const int P = (Panel<T>::most + WARP - 1) / WARP;
+  T top[TOGETHER][P], below[TOGETHER][P];
+  _Pragma("unroll") for (int q = 0; q < TOGETHER; q++) {
+    int c = left + q, j = c < first ? c - first : c - first + width;
+    const T *column = corner + j * rows;
+    if (c < n - width) EACH_OF_WARP(p, s, width) {
+      top[q][p] = column[order[s]];
+      below[q][p] = column[order[rows_of[s]]];
+    }
+  }
+  __syncwarp();
+  _Pragma("unroll") for (int q = 0; q < TOGETHER; q++) {
+    int c = left + q, j = c < first ? c - first : c - first + width;
+    T *column = corner + j * rows;
+    if (c < n - width) EACH_OF_WARP(p, s, width) {
+      if (c < first) column[s] = top[q][p];
+      else upper[s * stride + c - first] = top[q][p];
+      if (rows_of[s] >= width) column[rows_of[s]] = below[q][p];
+    }
+  }
+}
+
+// By a thread: a column of U from the panel's triangle.
+template <class T> __device__ inline void solve(const T *panel, int height, int width, T *upper, int stride) {
+  const int N = Panel<T>::most;
+  T x[N];
+  _Pragma("unroll") for (int i = 0; i < N; i++) x[i] = i < width ? upper[i * stride] : T();
+  LOOP (int k = 0; k < width; k++) {
+    const T *l = panel + k + k * height;
+    upper[k * stride] = x[0];
+    // Behind the triangle are numbers that are not used.
+    T above = x[0];
+    _Pragma("unroll") for (int i = 1; i < N; i++) x[i - 1] = minus(x[i], i < width ? l[i] : T(), above);
+  }
+}
+
+// Rows below the panel less the panel times U. `corner` is where U is to be. A warp has tiles of TILE columns and TILE rows
+// for each thread.
+template <class T>
+__device__ inline void update(T *corner, i64 rows, const T *panel, int height, int width, const T *upper, int stride, int cols) {
+  int down = (height - width + TILE * WARP - 1) / (TILE * WARP), right = (cols + TILE - 1) / TILE;
+  LOOP (int tile = (int)threadIdx.y; tile < down * right; tile += (int)blockDim.y) {
+    int top = width + tile % down * (TILE * WARP) + (int)threadIdx.x, left = tile / down * TILE;
+    T sums[TILE][TILE] = {};
+    const T *l[TILE];
+    _Pragma("unroll") for (int p = 0; p < TILE; p++) {
+      int i = top + p * WARP;
+      l[p] = panel + (i < height ? i : width);
+    }
+    _Pragma("unroll 2") for (int k = 0; k < width; k++) {
+      Four<T> u = *(const Four<T> *)(upper + k * stride + left);
+      _Pragma("unroll") for (int p = 0; p < TILE; p++) {
+        T factor = l[p][k * height];
+        _Pragma("unroll") for (int q = 0; q < TILE; q++) sums[p][q] = plus(sums[p][q], factor, u.of[q]);
+      }
+    }
+    _Pragma("unroll") for (int q = 0; q < TILE; q++) {
+      T *column = corner + (left + q) * rows, old[TILE];
+      if (left + q >= cols) continue;
+      _Pragma("unroll") for (int p = 0; p < TILE; p++) if (top + p * WARP < height) old[p] = column[top + p * WARP];
+      _Pragma("unroll") for (int p = 0; p < TILE; p++)
+        if (top + p * WARP < height) column[top + p * WARP] = difference(old[p], sums[p][q]);
+    }
+  }
+}
+
+// Columns from `first` on, and all that they change. Gives the first column without a pivot, counted from 1, or 0.
+template <class T>
+__device__ inline int factor_panel(T *corner, i64 rows, int first, int height, int n, int width, T *panel, T *upper,
+                                   T *pivot_row, int *order, int *rows_of) {
+  int thread = (int)(threadIdx.y * WARP + threadIdx.x), threads = (int)blockDim.y * WARP;
+  int right = n - first - width, stride = stride_of(right);
+  T x[ROWS][Panel<T>::most];
+  int place[ROWS];
+  EACH_OWN(r) _Pragma("unroll") for (int c = 0; c < Panel<T>::most; c++) {
+    int row = thread + r * threads;
+    x[r][c] = c < width && row < height ? corner[row + c * rows] : T();
+  }
+  int zero = factor_rows(x, place, panel, height, width, pivot_row, rows_of);
+  // A thread's own row, to its place.
+  EACH_OWN(r) _Pragma("unroll") for (int c = 0; c < Panel<T>::most; c++) {
+    int row = thread + r * threads;
+    if (c < width && row < height) x[r][c] = panel[row + c * height];
+  }
+  __syncthreads();
+  EACH_OWN(r) if (place[r] < height) {
+    order[place[r]] = thread + r * threads;
+    _Pragma("unroll") for (int c = 0; c < Panel<T>::most; c++)
+      if (c < width) corner[place[r] + c * rows] = panel[place[r] + c * height] = x[r][c];
+  }
+  __syncthreads();
+  LOOP (int c = (int)threadIdx.y * TOGETHER; c < n - width; c += (int)blockDim.y * TOGETHER)
+    exchange(corner, rows, c, first, n, width, order, rows_of, upper, stride);
+  __syncthreads();
+  LOOP (int c = thread; c < right; c += threads) solve(panel, height, width, upper + c, stride);
+  __syncthreads();
+  EACH_COLUMN(c, right) EACH_OF_WARP(p, s, width) corner[s + (width + c) * rows] = upper[s * stride + c];
+  update(corner + width * rows, rows, panel, height, width, upper, stride, right);
   __syncthreads();
   return zero;
 }
 
-// Of a matrix that is not finite: it becomes NaN, its pivots 1, 2, ….
-template <class T> __device__ inline void no_factors(T *a, int size, int *rows_of, int rank) {
-  EACH_OF(e, size) set_nan(a[e]);
-  EACH_OF(i, rank) rows_of[i] = i + 1;
-}
-
-// `near`: whether there is shared memory for a matrix.
-template <class T>
-__device__ void lu(T *all, int *pivots, int *info, i64 count, i64 rows, i64 cols, i64 near) {
-  extern __shared__ double memory[];
+// Shared memory: a row of a panel, its `width` columns, as many rows of U, and two integers for each row.
+template <class T> __device__ void lu(T *all, int *pivots, int *info, i64 count, i64 rows, i64 cols, i64 most) {
+  SHARED_MEMORY;
   int m = (int)rows, n = (int)cols, rank = m < n ? m : n;
+  T *pivot_row = (T *)memory, *panel = pivot_row + Panel<T>::most, *upper = panel + m * most;
+  int *order = (int *)(upper + most * stride_of(n)), *rows_of = order + m;
   LOOP (i64 b = blockIdx.x; b < count; b += gridDim.x) {
-    T *a = all + b * m * n, *x = near ? (T *)memory : a;
-    int *rows_of = pivots + b * rank;
-    Real<T> most = 0;
-    EACH_OF(e, m * n) {
-      T value = a[e];
-      most = larger(most, value);
-      if (near) x[e] = value;
-    }
+    T *a = all + b * m * n;
+    Real<T> largest = 0;
+    EACH_OF(e, m * n) largest = larger(largest, a[e]);
+    bool finite = is_finite(largest_of_block(largest));
     int zero = 0;
-    if (!is_finite(largest_of_block(most))) {
-      no_factors(a, m * n, rows_of, rank);
-    } else {
-      zero = factor_columns(x, m, n, rank, rows_of, 1);
-      if (near) EACH_OF(e, m * n) a[e] = x[e];
+    // What is not finite becomes NaN, its pivots 1, 2, ….
+    if (!finite) {
+      EACH_OF(e, m * n) set_nan(a[e]);
+      EACH_OF(i, rank) pivots[b * rank + i] = i + 1;
+    }
+    LOOP (int first = 0; finite && first < rank; first += (int)most) {
+      int width = rank - first < most ? rank - first : (int)most;
+      T *corner = a + first + first * rows;
+      int none = factor_panel(corner, rows, first, m - first, n, width, panel, upper, pivot_row, order, rows_of);
+      if (none && !zero) zero = first + none;
+      EACH_OF(k, width) pivots[b * rank + first + k] = first + rows_of[k] + 1;
+      __syncthreads();
     }
     if (info && threadIdx.x == 0 && threadIdx.y == 0) info[b] = zero;
     __syncthreads();
   }
 }
-#define PARAMETERS(T) (T *a, int *pivots, int *info, i64 count, i64 rows, i64 cols, i64 near)
-BLOCK_KERNEL(lu, PARAMETERS, (a, pivots, info, count, rows, cols, near))
+#define PARAMETERS(T) (T *a, int *pivots, int *info, i64 count, i64 rows, i64 cols, i64 most)
+KERNEL_OF_WARPS(WARPS, 1, lu, PARAMETERS, (a, pivots, info, count, rows, cols, most))
 #undef PARAMETERS

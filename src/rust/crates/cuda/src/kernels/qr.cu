@@ -103,7 +103,7 @@ template <class T> __device__ inline void update(T *column, const T *v, T factor
 // for a matrix. One that is not finite becomes NaN, and so do its factors.
 template <class T>
 __device__ void qr(T *all, T *taus, i64 count, i64 rows, i64 cols, i64 groups, i64 near) {
-  extern __shared__ double memory[];
+  SHARED_MEMORY;
   SHARED T factors[2];
   int m = (int)rows, n = (int)cols, rank = m < n ? m : n;
   int each = groups < WARP ? (int)groups : WARP, lanes = WARP / each;

@@ -76,44 +76,7 @@ pub fn getrf<T: Element>(
 
 const LU: [&str; 4] = kernels::for_kinds!("lu");
 
-/// `P A = L U` in place in a kernel of our own, a block of threads for each matrix. What is not
-/// finite becomes NaN, its pivots 1, 2, ….
-///
-/// # Errors
-/// The [module's](super).
-pub fn in_blocks<T: Element>(
-    (cx, shape): Batch<'_, '_>,
-    mut a: DeviceSliceMut<'_, T>,
-    mut pivots: DeviceSliceMut<'_, i32>,
-    mut info: Option<DeviceSliceMut<'_, i32>>,
-) -> Result<()> {
-    let a = a.matrices("a", shape.count, shape.elements())?;
-    let pivots = pivots.matrices("pivots", shape.count, shape.rank() as usize)?;
-    let info = infos(&mut info, shape.count)?;
-    let matrix = shape.elements() * size_of::<T>();
-    let near = matrix <= kernels::shared(cx.platform())?;
-    let blocks = Blocks {
-        count: shape.count,
-        warps: sizes::lu_warps(shape),
-        shared: if near { matrix } else { 0 },
-    };
-    let arguments = [
-        a.address(),
-        pivots.address(),
-        info,
-        shape.count as u64,
-        shape.rows as u64,
-        shape.cols as u64,
-        u64::from(near),
-    ];
-    // SAFETY: `count` matrices of that shape, their pivots, and a number for each or none; shared
-    // memory for a matrix where the kernel is told so.
-    unsafe { kernels::launch_blocks(cx.platform(), LU[T::KIND], blocks, arguments) }
-}
-
-const LU_PANELS: [&str; 4] = kernels::for_kinds!("lu_panels");
-
-/// Columns of a panel and the bytes of shared memory that they take.
+/// Columns of a panel of [`in_blocks`], and the bytes of shared memory that it takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
     width: usize,
@@ -121,31 +84,34 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// That of [`in_panels`] on this device, where there is one for matrices of this shape.
+    /// The best one on this device for matrices of this shape, where there is one.
     ///
     /// # Errors
     /// The driver's.
     pub fn find<T: Element>(cuda: &Cuda, shape: Matrices) -> Result<Option<Self>> {
-        if !sizes::lu_in_panels(shape) {
+        if !sizes::lu_in_blocks(shape) {
             return Ok(None);
         }
         let (rows, cols, _) = shape.sizes();
-        let most = kernels::shared(cuda)?;
-        // Those of the panel and of U beside it, two numbers for each row.
-        let panels = sizes::LU_PANELS.into_iter().map(|width| Panel {
+        let (most, widths) = (kernels::shared(cuda)?, sizes::lu_panels(T::KIND));
+        // As lu.cu has it: a row of a panel, the panel, U beside it, two numbers for each row.
+        let stride = cols.next_multiple_of(8) + 4;
+        let panels = widths.iter().map(|&width| Panel {
             width,
-            bytes: (rows + cols) * width * size_of::<T>() + 2 * rows * size_of::<i32>(),
+            bytes: (widths[0] + rows * width + stride * width) * size_of::<T>()
+                + (rows + widths[0]) * size_of::<i32>(),
         });
         let mut panels = panels.filter(|panel| panel.bytes <= most);
         Ok(panels.next())
     }
 }
 
-/// As [`in_blocks`], of matrices that are larger: some columns at a time.
+/// `P A = L U` in place in a kernel of our own, a block of threads for each matrix. What is not
+/// finite becomes NaN, its pivots 1, 2, ….
 ///
 /// # Errors
 /// The [module's](super).
-pub fn in_panels<T: Element>(
+pub fn in_blocks<T: Element>(
     (cx, shape): Batch<'_, '_>,
     panel: Panel,
     mut a: DeviceSliceMut<'_, T>,
@@ -171,7 +137,7 @@ pub fn in_panels<T: Element>(
     ];
     // SAFETY: `count` matrices of that shape, their pivots, and a number for each or none; shared
     // memory for a panel of that width.
-    unsafe { kernels::launch_blocks(cx.platform(), LU_PANELS[T::KIND], blocks, arguments) }
+    unsafe { kernels::launch_blocks(cx.platform(), LU[T::KIND], blocks, arguments) }
 }
 
 /// As [`in_blocks`], of small matrices.

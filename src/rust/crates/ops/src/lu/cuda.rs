@@ -27,11 +27,8 @@ pub(crate) fn getrf<T: Element>(
         return lu::small(batch, kernel, a, pivots, info);
     }
     let mut a = a.ready(cx, shape)?;
-    if sizes::lu_in_blocks(shape) {
-        return lu::in_blocks(batch, a, pivots, info);
-    }
     if let Some(panel) = Panel::find::<T>(cx.platform(), shape)? {
-        return lu::in_panels(batch, panel, a, pivots, info);
+        return lu::in_blocks(batch, panel, a, pivots, info);
     }
     guard::with_info(batch, info, |mut guard, mut info| {
         let elements = shape.elements();

@@ -1,4 +1,4 @@
-//! LU factorisation, column by column and by panels.
+//! LU factorisation by panels.
 
 use super::common::{
     abs, assert_small, dims, for_every_dtype, is_nan, ratio, start, Mat, Number, Random, C,
@@ -44,8 +44,8 @@ fn check_lu<T: Number>((m, n): (usize, usize), a: &[T], packed: &[T], pivots: &[
     assert_small(ratio::<T>(&residual, m.max(n), permuted.norm1()), what);
 }
 
-/// Column by column and by panels, whose last one is whole or not, with few warps and with many, of more rows or more columns;
-/// each the same in a batch as without the others.
+/// One panel and several, the last one whole or not, with few warps and with many, of more rows or more columns; each the
+/// same in a batch as without the others.
 fn lu<T: Number>() {
     let mut random = Random(51);
     for (m, n) in [
@@ -128,7 +128,7 @@ fn zeros_in_panels<T: Number>() {
 for_every_dtype!(lu ties_and_zeros zeros_in_panels);
 
 #[test]
-fn one_matrix_by_itself_goes_by_panels_while_it_is_small() {
+fn one_matrix_by_itself_while_it_is_small() {
     let (n, mut random) = (200, Random(53));
     let a = random.matrix::<f64>(n * n);
     let (packed, pivots, info) = getrf(&[], (n, n), &a);

@@ -110,7 +110,7 @@ int __reduce_min_sync(unsigned, int x) { return lanes->fold(x, [](int a, int b) 
 int __ffs(int x) { return __builtin_ffs(x); }
 inline float rsqrt(float x) { return off(x, 1 / std::sqrt(x)); }
 inline double rsqrt(double x) { return 1 / std::sqrt(x); }
-double memory[LIMIT / sizeof(double)];
+alignas(16) double memory[LIMIT / sizeof(double)];
 
 #define __CUDA_ARCH__ 800
 
@@ -120,6 +120,7 @@ double memory[LIMIT / sizeof(double)];
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(threads, blocks)
 #define SHARED static
+#define SHARED_MEMORY
 #include "types.cu"
 #include "linalg.cu"
 #include "kepler.cu"
@@ -127,7 +128,6 @@ double memory[LIMIT / sizeof(double)];
 #include "blocks.cu"
 #include "q.cu"
 #include "lu.cu"
-#include "lu_panels.cu"
 #include "qr.cu"
 #include "jacobi.cu"
 #include "eigh_reduce.cu"
@@ -218,7 +218,7 @@ const std::map<std::string, Kernel> all = {
     TWO(scan),      TWO(scrub),       TWO(poison),      ONE(mark),         ONE(keep_rows),
     ONE(addresses), ONE(take_front),  TWO(identity),    FOUR(transpose),   ONE(adjoint_c64),
     ONE(adjoint_c128), FOUR(columns_of_q), TWO(kepler), ONE(pivots_to_permutation),
-    BLOCKS(lu),     BLOCKS(lu_panels), BLOCKS(qr),       BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
+    BLOCKS(lu),     BLOCKS(qr),       BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
     BLOCKS(eigh_64), BLOCKS(eigh_128), BLOCKS(eigh_256),
     WARPS_OF(small_lu), WARPS_OF(small_qr), WARPS_OF(small_q), WARPS_OF(small_eigh), WARPS_OF(small_svd),
     TWO(lgamma),    TWO(lbeta),       TWO(log_beta_density),

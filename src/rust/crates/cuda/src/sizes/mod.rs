@@ -1,6 +1,10 @@
 //! Which way a batch goes, by its sizes. The one place to change after measuring (`tools/gpu/check`): these numbers are
 //! by an H100 with CUDA 13.0, `tools/gpu/results.md` has the times. What is said of limits is by NVIDIA's manuals.
 
+mod eigh;
+
+pub use eigh::{eigh_in_blocks, eigh_part, eigh_shared, eigh_warps, EIGH_JACOBI};
+
 use matrices::Matrices;
 use std::env;
 use std::sync::OnceLock;
@@ -36,35 +40,25 @@ fn are_few(shape: Matrices) -> bool {
     shape.count.saturating_mul(shape.elements()) <= FEW
 }
 
-/// Up to how many rows and columns a kernel of our own takes a matrix column by column, a block of threads for each; one
-/// matrix by itself only up to the second number.
-const LU_BY_COLUMNS: [i32; 2] = [96, 64];
+/// Up to how many rows and columns a kernel of our own factors matrices, a block of threads for each: of a batch, where a
+/// thread has a row, and one by itself, for which a block is a small part of the device.
+const LU_IN_BLOCKS: [i32; 2] = [512, 256];
 
-/// Whether a kernel of our own factors all matrices column by column.
+/// Whether a kernel of our own factors all matrices, a block of threads for each.
 pub fn lu_in_blocks(shape: Matrices) -> bool {
-    let most = if shape.count > 1 && blocks_take_all() {
-        256
-    } else {
-        LU_BY_COLUMNS[usize::from(shape.count == 1)]
-    };
-    shape.rows.max(shape.cols) <= most && enough(shape)
+    shape.rows.max(shape.cols) <= LU_IN_BLOCKS[usize::from(shape.count <= 1)]
 }
 
-/// Whether a kernel of our own factors all matrices by panels, a block of threads for each: those that are larger, if there
-/// are enough for their size. It has no use for the rest of the device.
-pub fn lu_in_panels(shape: Matrices) -> bool {
-    let larger = shape.rows.max(shape.cols);
-    (LU_BY_COLUMNS[1] + 1..=512).contains(&larger)
-        && i64::from(larger)
-            <= i64::try_from(shape.count).map_or(i64::MAX, |count| count.saturating_mul(256))
+/// How many columns a panel of that kernel may have, the best number first: as many as there is shared memory for. The most
+/// are in registers: `Panel` in `lu.cu`. `kind` is [`crate::Element::KIND`].
+pub fn lu_panels(kind: usize) -> &'static [usize] {
+    const WIDTHS: [usize; 3] = [32, 16, 8];
+    &WIDTHS[usize::from(kind == 3)..]
 }
 
-/// How many columns a panel may have, the best number first: as many as there is shared memory for.
-pub const LU_PANELS: [usize; 3] = [32, 16, 8];
-
-/// Warps of a block for LU factorisation: some elements for each thread.
+/// Warps of a block for LU factorisation: a thread for each row, and as many again for what is beside the panel.
 pub fn lu_warps(shape: Matrices) -> usize {
-    (shape.elements() / 256).clamp(1, WARPS)
+    (shape.rows as usize).div_ceil(16).clamp(1, WARPS)
 }
 
 /// Whether cuBLAS makes QR factorisations of all matrices at once. Beyond what a kernel of our own
@@ -150,47 +144,6 @@ pub const COLUMN_WARPS: usize = 8;
 /// Whether cuSOLVER factors all matrices at once by Cholesky's method.
 pub fn cholesky_at_once(shape: Matrices) -> bool {
     shape.count > 1 && shape.rows <= 512
-}
-
-/// Up to how many rows Jacobi's method is taken for eigenvalues: one block of threads has it all.
-pub const EIGH_JACOBI: i32 = 32;
-
-/// Whether a kernel of our own has the eigenvalues of all matrices, a block of threads each.
-pub fn eigh_in_blocks(shape: Matrices) -> bool {
-    shape.count > 1
-        && shape.rows == shape.cols
-        && (EIGH_JACOBI + 1..=256).contains(&shape.rows)
-        && enough(shape)
-}
-
-/// Up to how many rows two blocks for eigenvalues run in a multiprocessor.
-const EIGH_TWO: i32 = 64;
-
-/// Warps of a block for eigenvalues.
-pub fn eigh_warps(shape: Matrices) -> usize {
-    if shape.rows <= EIGH_TWO {
-        WARPS / 2
-    } else {
-        WARPS
-    }
-}
-
-/// How many bytes of shared memory a block for eigenvalues takes at most, of those that one may ask for.
-pub fn eigh_shared(shape: Matrices, most: usize) -> usize {
-    const EVERYWHERE: usize = 47 << 10;
-    if shape.rows <= EIGH_TWO {
-        // Another half, and what both have in any case.
-        (most / 2).saturating_sub(2 << 10).max(EVERYWHERE)
-    } else {
-        most
-    }
-}
-
-/// How many matrices `XsyevBatched` is given at once. Their elements must be countable in 32 bits, by its
-/// manual; by reports, it refuses 40,000 matrices of any size.
-pub fn eigh_part(rows: i32) -> usize {
-    let elements = (rows as usize).saturating_mul(rows as usize);
-    (i32::MAX as usize / elements.max(1)).min(1 << 14)
 }
 
 /// How many matrices of so many elements Jacobi's routines for batches are given at once. How much room
@@ -308,11 +261,15 @@ mod tests {
             if shape.count <= 1 && columns_at_once(shape) {
                 assert!(shape.rows <= Q_IN_REGISTERS, "{shape:?}");
             }
-            if lu_in_blocks(shape) || qr_in_blocks(shape) || eigh_in_blocks(shape) {
+            if qr_in_blocks(shape) || eigh_in_blocks(shape) {
                 assert!(larger <= 256, "{shape:?}");
             }
-            if lu_in_panels(shape) {
-                assert!(larger <= 512, "{shape:?}");
+            if lu_in_blocks(shape) {
+                assert!(
+                    larger <= if shape.count > 1 { 512 } else { 256 },
+                    "{shape:?}"
+                );
+                assert!(lu_warps(shape) * 32 >= shape.rows as usize, "{shape:?}");
             }
         }
     }
@@ -329,7 +286,6 @@ mod tests {
                 [
                     lu_at_once(shape),
                     lu_in_blocks(shape),
-                    lu_in_panels(shape),
                     qr_at_once(shape),
                     qr_in_blocks(shape),
                     svd_in_blocks(shape, false, 1),
