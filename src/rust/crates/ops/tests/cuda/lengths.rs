@@ -3,7 +3,11 @@
 use super::common::{fake, start};
 use cuda::guard::{self, Guard};
 use cuda::routines::svd::{Form, Operands, Parts};
-use cuda::routines::{cholesky, eig, eigh, lu, qr, svd, tridiagonal};
+use cuda::routines::{
+    cholesky, eig, eigh,
+    lu::{self, Panel},
+    qr, svd, tridiagonal,
+};
 use cuda::scratch::{Arena, Part};
 use cuda::small::{self, Small};
 use cuda::{columns, device, Batch, Changed, Cuda};
@@ -90,7 +94,8 @@ fn factorisations(batch: Batch<'_, '_>) -> Result<()> {
         lu::getrf::<f64>(batch, a.of(), p.of(), i.of())
     })?;
     refuses(cx, "lu", [a, pivots, info], |[a, p, i]| {
-        lu::in_blocks::<f64>(batch, a.of(), p.of(), Some(i.of()))
+        let panel = Panel::find::<f64>(cx.platform(), SHAPE)?.expect("room for a panel");
+        lu::in_blocks::<f64>(batch, panel, a.of(), p.of(), Some(i.of()))
     })?;
     refuses(cx, "small_lu", [a, pivots, info], |[a, p, i]| {
         let kernel = small(cx, &small::LU)?;
