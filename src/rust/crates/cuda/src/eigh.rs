@@ -2,7 +2,8 @@
 //! one order and one element type, which takes a few seconds. Only NVRTC can do so; where it is missing, cuSOLVER takes
 //! such matrices.
 
-use crate::kernels::{self, Blocks};
+use crate::blocks::{self, source, Blocks};
+use crate::kernels::{self, ELEMENT_TYPES};
 use crate::modules::{self, Kernel};
 use crate::sys::Driver;
 use crate::{sizes, Cuda, Element};
@@ -19,15 +20,12 @@ const NAMES: [[&str; 4]; ORDERS.len()] = [
     kernels::for_kinds!("eigh", "_256"),
 ];
 
-const SOURCE: &str = concat!(
-    include_str!("kernels/types.cu"),
-    include_str!("kernels/arithmetic.cu"),
-    include_str!("kernels/blocks.cu"),
-    include_str!("kernels/eigh_reduce.cu"),
-    include_str!("kernels/eigh_merge.cu"),
-    include_str!("kernels/eigh_secular.cu"),
-    include_str!("kernels/eigh_leaf.cu"),
-    include_str!("kernels/eigh.cu"),
+const SOURCE: &str = source!(
+    "eigh_reduce.cu",
+    "eigh_merge.cu",
+    "eigh_secular.cu",
+    "eigh_leaf.cu",
+    "eigh.cu"
 );
 
 /// A kernel that is there for the matrices of a call.
@@ -60,18 +58,13 @@ impl InBlocks {
             name,
             module: name,
             load,
+            ptx: None,
         }
     }
 
     /// The kernel's source.
     fn text(&self) -> String {
-        const TYPES: [&str; 4] = [
-            "f32, float",
-            "f64, double",
-            "c64, Complex<float>",
-            "c128, Complex<double>",
-        ];
-        let (order, types) = (ORDERS[self.at.0], TYPES[self.at.1]);
+        let (order, types) = (ORDERS[self.at.0], ELEMENT_TYPES[self.at.1]);
         format!("{SOURCE}EIGH_KERNEL({order}, {types})\n")
     }
 
@@ -94,7 +87,7 @@ impl InBlocks {
     ) -> Result<()> {
         let load = |driver: &Driver| self.load(driver);
         // SAFETY: as promised.
-        unsafe { kernels::blocks(cuda, &self.kernel(&load), blocks, arguments) }
+        unsafe { blocks::started(cuda, &self.kernel(&load), blocks, arguments) }
     }
 }
 

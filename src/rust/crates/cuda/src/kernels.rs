@@ -1,22 +1,22 @@
 //! Our own kernels: compiled for the device by NVRTC when one is first launched, or by the driver
 //! from PTX where NVRTC is missing or does not know the device.
 
-use super::modules::{compiled, function, module, Kernel};
+use super::modules::{compiled, function, Kernel, Ptx};
 use super::sys::Driver;
 use super::{status, Cuda};
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use xla_ffi::{Error, Result};
+use xla_ffi::Result;
 
 /// Kernels that are compiled together, when the first of them is launched.
 pub(crate) struct Program {
     name: &'static str,
     /// The sources.
     source: &'static str,
-    /// The same as PTX, made by `tools/cuda/ptx.py`; ends in NUL.
-    ptx: &'static str,
-    /// [`load`], for this program.
+    /// What compiles them.
     load: fn(&Driver) -> Result<usize>,
+    /// The same as PTX, made by `tools/cuda/ptx.py`.
+    ptx: Ptx,
 }
 
 /// Those that [`launch`] runs.
@@ -27,24 +27,11 @@ pub(crate) static ELEMENTS: Program = Program {
         include_str!("kernels/linalg.cu"),
         include_str!("kernels/kepler.cu"),
     ),
-    ptx: concat!(include_str!("kernels/generated/elements.ptx"), "\0"),
-    load: |driver| load(driver, &ELEMENTS),
-};
-
-/// Those that [`launch_blocks`] runs.
-static BLOCKS: Program = Program {
-    name: "blocks",
-    source: concat!(
-        include_str!("kernels/types.cu"),
-        include_str!("kernels/arithmetic.cu"),
-        include_str!("kernels/blocks.cu"),
-        include_str!("kernels/q.cu"),
-        include_str!("kernels/lu.cu"),
-        include_str!("kernels/qr.cu"),
-        include_str!("kernels/jacobi.cu"),
-    ),
-    ptx: concat!(include_str!("kernels/generated/blocks.ptx"), "\0"),
-    load: |driver| load(driver, &BLOCKS),
+    load: |driver| compiled(driver, ELEMENTS.source),
+    ptx: Ptx {
+        name: "elements, as PTX",
+        text: concat!(include_str!("kernels/generated/elements.ptx"), "\0"),
+    },
 };
 
 /// The names of a kernel that there is for both precisions.
@@ -67,6 +54,14 @@ macro_rules! for_kinds {
     };
 }
 pub(crate) use for_kinds;
+
+/// How kernels' names end, and what their sources call the type.
+pub(crate) const ELEMENT_TYPES: [&str; 4] = [
+    "f32, float",
+    "f64, double",
+    "c64, Complex<float>",
+    "c128, Complex<double>",
+];
 
 /// Threads of a block.
 const BLOCK: usize = 256;
@@ -125,54 +120,6 @@ pub(crate) fn shared(cuda: &Cuda) -> Result<usize> {
     Ok(bytes.max(EVERYWHERE) - FIXED)
 }
 
-/// Blocks of threads for a kernel that gives each a matrix. It strides over the matrices that are
-/// more than the blocks.
-#[derive(Clone, Copy)]
-pub(crate) struct Blocks {
-    /// How many.
-    pub(crate) count: usize,
-    /// Warps in each.
-    pub(crate) warps: usize,
-    /// Bytes of shared memory for each, beside what the kernel has in any case.
-    pub(crate) shared: usize,
-}
-
-/// Runs a kernel in blocks, each argument being passed as 64 bits.
-///
-/// # Errors
-/// As [`launch`].
-///
-/// # Safety
-/// As [`launch`].
-pub(crate) unsafe fn launch_blocks<const N: usize>(
-    cuda: &Cuda,
-    name: &'static str,
-    blocks: Blocks,
-    arguments: [u64; N],
-) -> Result<()> {
-    // SAFETY: as promised.
-    unsafe { self::blocks(cuda, &BLOCKS.kernel(name), blocks, arguments) }
-}
-
-/// As [`launch_blocks`], a kernel of another program.
-///
-/// # Errors
-/// As [`launch`].
-///
-/// # Safety
-/// As [`launch`].
-pub(crate) unsafe fn blocks<const N: usize>(
-    cuda: &Cuda,
-    kernel: &Kernel<'_>,
-    blocks: Blocks,
-    arguments: [u64; N],
-) -> Result<()> {
-    let grid = blocks.count.min(1 << 20) as u32;
-    let sizes = ([grid, 1], [32, blocks.warps as u32], blocks.shared as u32);
-    // SAFETY: as promised.
-    unsafe { started(cuda, kernel, sizes, arguments) }
-}
-
 impl Program {
     /// One of its kernels.
     pub(crate) fn kernel(&'static self, name: &'static str) -> Kernel<'static> {
@@ -180,6 +127,7 @@ impl Program {
             name,
             module: self.name,
             load: &self.load,
+            ptx: Some(&self.ptx),
         }
     }
 }
@@ -231,18 +179,6 @@ pub(crate) unsafe fn started<const N: usize>(
     status::driver("LaunchKernel", launched)
 }
 
-/// A program's kernels as a module of the current context.
-fn load(driver: &Driver, program: &Program) -> Result<usize> {
-    compiled(driver, program.source).or_else(|first| {
-        module(driver, program.ptx.as_ptr().cast()).map_err(|second| {
-            Error::new(
-                second.code(),
-                format!("the kernels can be loaded neither as compiled by NVRTC ({first}) nor as PTX ({second})"),
-            )
-        })
-    })
-}
-
 /// CRC-32, as zlib has it.
 #[cfg(test)]
 pub(crate) fn checksum(bytes: &[u8]) -> u32 {
@@ -263,31 +199,25 @@ mod tests {
     #[test]
     fn the_ptx_is_of_these_sources() {
         assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
-        for (program, names) in [
-            (
-                &ELEMENTS,
-                [
-                    "scan_f64",
-                    "columns_of_q_c128",
-                    "kepler_f32",
-                    "pivots_to_permutation",
-                ],
-            ),
-            (
-                &BLOCKS,
-                ["long_columns_of_q_f32", "lu_f64", "jacobi_c64", "qr_c128"],
-            ),
-        ] {
-            let source = program.source;
-            let mark = format!(
-                "// of sources with the checksum {:08x}\n",
-                checksum(source.as_bytes())
-            );
-            let ptx = program.ptx;
-            assert!(ptx.starts_with(&mark), "run tools/cuda/ptx.py");
-            for name in names {
-                assert!(ptx.contains(&format!(".visible .entry {name}(")), "{name}");
-            }
-        }
+        let names = [
+            "scan_f64",
+            "columns_of_q_c128",
+            "kepler_f32",
+            "pivots_to_permutation",
+        ];
+        assert_made_of(ELEMENTS.ptx.text, ELEMENTS.source, &names);
+    }
+}
+
+/// PTX is of these sources, and has these kernels.
+#[cfg(test)]
+pub(crate) fn assert_made_of(ptx: &str, source: &str, names: &[&str]) {
+    let mark = format!(
+        "// of sources with the checksum {:08x}\n",
+        checksum(source.as_bytes())
+    );
+    assert!(ptx.starts_with(&mark), "run tools/cuda/ptx.py");
+    for name in names {
+        assert!(ptx.contains(&format!(".visible .entry {name}(")), "{name}");
     }
 }

@@ -9,6 +9,7 @@
 //! of its caller.
 
 mod batched;
+mod blocks;
 mod changed;
 pub mod columns;
 pub mod device;

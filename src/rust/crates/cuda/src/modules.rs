@@ -20,6 +20,14 @@ pub(crate) struct Kernel<'l> {
     pub(crate) name: &'static str,
     pub(crate) module: &'static str,
     pub(crate) load: &'l dyn Fn(&Driver) -> Result<usize>,
+    /// Where that fails.
+    pub(crate) ptx: Option<&'static Ptx>,
+}
+
+/// A module for the driver to compile: its name, and PTX, which ends in NUL.
+pub(crate) struct Ptx {
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
 }
 
 /// Functions by context and name, and modules by context and program. Kept for good, as [`super::pool`] keeps
@@ -71,17 +79,39 @@ impl Loaded {
         Ok(function)
     }
 
+    /// A module of that name in the call's context.
+    fn module(
+        &mut self,
+        cuda: &Cuda,
+        name: &'static str,
+        load: &dyn Fn(&Driver) -> Result<usize>,
+    ) -> Result<usize> {
+        let key = (cuda.context, name);
+        if let Some(&module) = self.modules.get(&key) {
+            return Ok(module);
+        }
+        let module = load(cuda.driver)?;
+        self.modules.insert(key, module);
+        Ok(module)
+    }
+
     /// A kernel that nobody has asked for yet.
     fn look_up(&mut self, cuda: &Cuda, kernel: &Kernel<'_>) -> Result<usize> {
-        let (driver, key) = (cuda.driver, (cuda.context, kernel.module));
-        let module = match self.modules.get(&key) {
-            Some(&module) => module,
-            None => {
-                let module = (kernel.load)(driver)?;
-                self.modules.insert(key, module);
-                module
-            }
-        };
+        let driver = cuda.driver;
+        let module = self
+            .module(cuda, kernel.module, kernel.load)
+            .or_else(|first| {
+                let Some(ptx) = kernel.ptx else {
+                    return Err(first);
+                };
+                let load = |driver: &Driver| module(driver, ptx.text.as_ptr().cast());
+                self.module(cuda, ptx.name, &load).map_err(|second| {
+                    Error::new(
+                        second.code(),
+                        format!("the kernels can be loaded neither as compiled by NVRTC ({first}) nor as PTX ({second})"),
+                    )
+                })
+            })?;
         let symbol = CString::new(kernel.name).unwrap_or_default();
         let mut function: *mut c_void = ptr::null_mut();
         // SAFETY: `function` is where the answer goes, the module is loaded in this context.

@@ -150,6 +150,7 @@ pub(crate) unsafe fn launch<const N: usize>(
         name,
         module: name,
         load: &load,
+        ptx: None,
     };
     let sizes = ([grid, 1], [BLOCK as u32, 1], 0);
     // SAFETY: as promised.

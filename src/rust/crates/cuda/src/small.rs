@@ -101,19 +101,14 @@ impl Small {
             name,
             module: name,
             load,
+            ptx: None,
         }
     }
 
     /// The kernel's source.
     fn text(&self) -> String {
-        const TYPES: [&str; 4] = [
-            "f32, float",
-            "f64, double",
-            "c64, Complex<float>",
-            "c128, Complex<double>",
-        ];
         let (source, name) = (self.routine.source, self.routine.name);
-        let (order, types) = (self.order(), TYPES[self.at.1]);
+        let (order, types) = (self.order(), kernels::ELEMENT_TYPES[self.at.1]);
         format!("{source}SMALL_KERNEL({name}, {order}, {types})\n")
     }
 

@@ -12,17 +12,20 @@
 // Most warps of a block.
 #define WARPS 16
 
-// Of that many warps at most, and of that many blocks in a multiprocessor at least: that is how many registers a thread
-// may have.
-#define KERNEL_OF_WARPS(warps, blocks, name, parameters, arguments)                                                \
-  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_f32 parameters(float) { name arguments; }  \
-  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_f64 parameters(double) { name arguments; } \
-  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_c64 parameters(Complex<float>) {           \
-    name arguments;                                                                                                \
-  }                                                                                                                \
-  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_c128 parameters(Complex<double>) {         \
-    name arguments;                                                                                                \
-  }
+// A kernel for each kind of element, or for the one that ELEMENT names, such as "f64, double". Of that many warps at most,
+// and of that many blocks in a multiprocessor at least: that is how many registers a thread may have.
+#define ONE_KERNEL(suffix, T, warps, blocks, name, parameters, arguments) \
+  extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_##suffix parameters(T) { name arguments; }
+#define KERNEL_OF(...) ONE_KERNEL(__VA_ARGS__)
+#ifdef ELEMENT
+#define KERNEL_OF_WARPS(...) KERNEL_OF(ELEMENT, __VA_ARGS__)
+#else
+#define KERNEL_OF_WARPS(...)             \
+  KERNEL_OF(f32, float, __VA_ARGS__)     \
+  KERNEL_OF(f64, double, __VA_ARGS__)    \
+  KERNEL_OF(c64, Complex<float>, __VA_ARGS__) \
+  KERNEL_OF(c128, Complex<double>, __VA_ARGS__)
+#endif
 #define BLOCK_KERNEL(name, parameters, arguments) KERNEL_OF_WARPS(WARPS, 2, name, parameters, arguments)
 
 // A row is always the same thread's, whatever the first row is: a thread reads what it has written.

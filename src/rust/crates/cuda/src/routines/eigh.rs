@@ -2,9 +2,10 @@
 //! LAPACK has it.
 
 use crate::batched::{count_of, in_parts, infos, one_by_one};
+use crate::blocks::Blocks;
 use crate::eigh::{InBlocks, Room};
 use crate::handles::Solver;
-use crate::kernels::{self, Blocks};
+use crate::kernels;
 use crate::memory::MutMatrices;
 use crate::routines::order;
 use crate::scratch::{bytes, Arena, Elements, Work};

@@ -1,7 +1,8 @@
 //! LU factorisation.
 
 use crate::batched::{address_lists, count_of, infos, list_addresses, one_by_one};
-use crate::kernels::{self, Blocks};
+use crate::blocks::{self, Blocks};
+use crate::kernels;
 use crate::routines::order;
 use crate::scratch::Elements;
 use crate::small::Small;
@@ -74,8 +75,6 @@ pub fn getrf<T: Element>(
     })
 }
 
-const LU: [&str; 4] = kernels::for_kinds!("lu");
-
 /// Columns of a panel of [`in_blocks`], and the bytes of shared memory that it takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
@@ -137,7 +136,7 @@ pub fn in_blocks<T: Element>(
     ];
     // SAFETY: `count` matrices of that shape, their pivots, and a number for each or none; shared
     // memory for a panel of that width.
-    unsafe { kernels::launch_blocks(cx.platform(), LU[T::KIND], blocks, arguments) }
+    unsafe { blocks::launch(cx.platform(), (&blocks::LU, T::KIND), blocks, arguments) }
 }
 
 /// As [`in_blocks`], of small matrices.

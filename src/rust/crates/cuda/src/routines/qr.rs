@@ -1,7 +1,8 @@
 //! QR factorisation, and products with `Q`.
 
 use crate::batched::{address_lists, count_of, list_addresses, one_by_one};
-use crate::kernels::{self, Blocks};
+use crate::blocks::{self, Blocks};
+use crate::kernels;
 use crate::scratch::Elements;
 use crate::small::Small;
 use crate::{handles, sizes, status, Batch, Changed, DeviceSlice, DeviceSliceMut, Element};
@@ -73,8 +74,6 @@ pub fn geqrf<T: Element>(
     })
 }
 
-const QR: [&str; 4] = kernels::for_kinds!("qr");
-
 /// `A = Q R` in place in a kernel of our own, a block of threads for each matrix. What is not finite
 /// becomes NaN, and so does its `tau`.
 ///
@@ -106,7 +105,7 @@ pub fn in_blocks<T: Element>(
     ];
     // SAFETY: `count` matrices of that shape and their factors; shared memory for the columns of a
     // matrix, that far apart, where the kernel is told so.
-    unsafe { kernels::launch_blocks(cx.platform(), QR[T::KIND], blocks, arguments) }
+    unsafe { blocks::launch(cx.platform(), (&blocks::QR, T::KIND), blocks, arguments) }
 }
 
 /// As [`in_blocks`], of small matrices.
@@ -202,8 +201,6 @@ pub fn orgqr<T: Element>(
 }
 
 const COLUMNS: [&str; 4] = kernels::for_kinds!("columns_of_q");
-const LONG_COLUMNS: [&str; 4] = kernels::for_kinds!("long_columns_of_q");
-
 /// The columns of all `Q` in one launch of a kernel of our own, to `q` from the reflectors in
 /// `packed`, matrices of the same shape; `reflectors <= cols <= rows`.
 ///
@@ -241,7 +238,7 @@ pub fn columns_of_q<T: Element>(
         shared: 0,
     };
     // SAFETY: as above.
-    unsafe { kernels::launch_blocks(cuda, LONG_COLUMNS[T::KIND], blocks, arguments) }
+    unsafe { blocks::launch(cuda, (&blocks::COLUMNS, T::KIND), blocks, arguments) }
 }
 
 /// `CUBLAS_OP_N`, and the adjoint: `CUBLAS_OP_T` for real elements, `CUBLAS_OP_C` for complex ones.

@@ -46,8 +46,9 @@ fn a_librarys_error_names_the_function_and_the_handle_comes_back() {
     assert!(fake::calls("cusolverDnCreate") - before < 50);
 
     let lu = || {
-        let call = start().arg(&[2, 70, 70], &[1.0_f32; 9800]);
-        let call = call.ret::<f32>(&[2, 70, 70]).ret::<i32>(&[2, 70]);
+        // More rows than a kernel of ours has threads.
+        let call = start().arg(&[5, 520, 520], &vec![1.0_f32; 5 * 520 * 520]);
+        let call = call.ret::<f32>(&[5, 520, 520]).ret::<i32>(&[5, 520]);
         call.run(handler("lu"))
     };
     fake::fail("cublasSgetrfBatched", 3);

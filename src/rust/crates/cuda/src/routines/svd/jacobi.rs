@@ -2,14 +2,13 @@
 
 use super::parts::{kind, Parts, Places};
 use crate::batched::infos;
-use crate::kernels::{self, Blocks};
+use crate::blocks::{self, Blocks};
+use crate::kernels;
 use crate::scratch::{bytes, Arena};
 use crate::small::Small;
 use crate::{sizes, Batch, DeviceSlice, DeviceSliceMut, Element};
 use std::mem::size_of;
 use xla_ffi::{Error, Result};
-
-const JACOBI: [&str; 4] = kernels::for_kinds!("jacobi");
 
 /// What is asked of [`in_blocks`].
 #[derive(Clone, Copy)]
@@ -79,7 +78,7 @@ pub fn in_blocks<T: Element>(
     ];
     // SAFETY: `count` matrices of that shape, room for their parts, a number for each or none, and
     // `room` elements for each block, beside its shared memory.
-    unsafe { kernels::launch_blocks(cx.platform(), JACOBI[T::KIND], blocks, arguments) }
+    unsafe { blocks::launch(cx.platform(), (&blocks::JACOBI, T::KIND), blocks, arguments) }
 }
 
 /// As [`in_blocks`], of small matrices.
