@@ -37,7 +37,9 @@ template <class T, class Put> __device__ inline void four_sums(const T (&x)[TOGE
 template <class T> struct Columns {
   T *near, *far;
   int first_near, stride;
-  __device__ inline T *operator()(int j) const { return (j < first_near ? far : near) + j * stride; }
+  __device__ inline T *operator()(int j) const {
+    return j < first_near ? far + j * stride : near + (j - first_near) * stride;
+  }
 };
 
 // What a block has in shared memory for each column while A is reduced: products and v of this step and the next one.
