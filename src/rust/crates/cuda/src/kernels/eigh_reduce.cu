@@ -94,10 +94,11 @@ __device__ inline void update(const Columns<T> &x, int n, int k, int first, int 
   }
   UNROLL (int r = 0; r < rows; r += ahead) {
     if (WARP * (r + ahead) <= k + 1 || WARP * r >= n) continue;
+    // Nobody needs the rows up to k any more: what becomes of them does not matter.
     T a[ahead][TOGETHER];
     UNROLL (int q = 0; q < ahead; q++) UNROLL (int c = 0; c < TOGETHER; c++) {
       int i = lane + WARP * (r + q);
-      a[q][c] = i > k && i < n ? column[c][i] : T();
+      a[q][c] = i < n ? column[c][i] : T();
     }
     UNROLL (int q = 0; q < ahead; q++) UNROLL (int c = 0; c < TOGETHER; c++) {
       T value = minus(minus(a[q][c], v[r + q], its_w[c]), w[r + q], its_v[c]);
@@ -106,7 +107,7 @@ __device__ inline void update(const Columns<T> &x, int n, int k, int first, int 
     }
     UNROLL (int q = 0; q < ahead; q++) UNROLL (int c = 0; c < TOGETHER; c++) {
       int i = lane + WARP * (r + q);
-      if (i > k && i < n && (c == 0 || first + c * step < n)) column[c][i] = a[q][c];
+      if (i < n && (c == 0 || first + c * step < n)) column[c][i] = a[q][c];
     }
   }
   T *products = steps.products(next);
@@ -134,7 +135,7 @@ __device__ inline void reduce(const Columns<T> &x, int n, const Steps<T> &steps,
     UNROLL (int r = 0; r < rows; r++) {
       int i = lane + WARP * r;
       w[r] = i >= k && i < n ? products[i] : T();
-      // By now on its way.
+      // Asked for before it is needed.
       u[r] = i >= k && i < n ? column[i] : T();
       part += real_of(plus(T(), conj(w[r]), v[r]));
     }
@@ -153,11 +154,15 @@ __device__ inline void reduce(const Columns<T> &x, int n, const Steps<T> &steps,
     if (k + 1 == n) break;
     T alpha = minus(minus(below, other_v, conj(own_w)), other_w, conj(own_v));
     T factor, tau = reflection_of(alpha, sum_of<WARP>(squares), beta, factor);
-    bool moves = real_of(tau) != R(0) || imaginary_of(tau) != R(0);
+    T head = real_of(tau) != R(0) || imaginary_of(tau) != R(0) ? one_of(T()) : T();
     UNROLL (int r = 0; r < rows; r++) {
       int i = lane + WARP * r;
-      u[r] = !moves || i <= k || i >= n ? T() : i == k + 1 ? one_of(T()) : plus(T(), u[r], factor);
-      if (warp != 0 || i >= n) continue;
+      u[r] = plus(T(), u[r], factor);
+      u[r] = i <= k ? T() : i == k + 1 ? head : u[r];
+    }
+    if (warp == 0) UNROLL (int r = 0; r < rows; r++) {
+      int i = lane + WARP * r;
+      if (i >= n) continue;
       steps.v(next)[i] = u[r];
       if (k > 0) x(k - 1)[i] = v[r];
     }
