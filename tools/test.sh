@@ -115,7 +115,8 @@ if [ -z "$all" ]; then
   repeats+=(--skip of_every_kind::c128 --skip there_is_a_kernel_for_each_element_type)
   # Matrices beyond what other tests have, waits of many seconds, what R's tests do, too: calls by XLA; and kernels of the
   # user's own for CUDA, each compiled to run on the CPU
-  for name in the_largest_matrix_by_several_threads a_grid_of_all_blocks jacobis_method_has_as_many_as_it_takes \
+  for name in the_largest_matrix_by_several_threads large_random_matrices large_special_matrices \
+    a_grid_of_all_blocks jacobis_method_has_as_many_as_it_takes \
     every_op_passes_the_checks may_wait_for_as_long_as_it_takes may_compute_for_as_long_as_it_takes \
     a_process_of_another_job_is_refused xla_accepts_and_calls_the_handlers a_run_whose_handlers_nobody_sees \
     who_waits_for_a_run who_waits_for_what_reads a_macro_of_a_header_cannot_fail a_kernel_fails_by_a_macro \

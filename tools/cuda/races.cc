@@ -61,6 +61,26 @@ template <class T> void run(const std::string &type, int m, int n, int near, int
     }
   }
 }
+// Eigenvalues, with `columns` of A and `near` of the other matrices in shared memory.
+template <class T, class R> void run_eigh(const std::string &type, int n, int columns, int near) {
+  int stride = n | 1, room = ((n - columns) * stride * sizeof(T) + (3 - near) * n * n * sizeof(R) + 15) / 16 * 16;
+  std::vector<T> a(COUNT * n * n), v(COUNT * n * n);
+  std::vector<R> w(COUNT * n);
+  std::vector<int> info(COUNT);
+  std::vector<double> scratch(BLOCKS * room / sizeof(double));
+  for (T &x : a) x = T(std::rand() / double(RAND_MAX) - 0.5);
+  // The first matrix has one element, the second one is not finite, the third one has some values twice.
+  std::fill(a.begin(), a.begin() + n * n, T());
+  a[n - 1] = 1, a[n * n] = T(std::numeric_limits<double>::infinity());
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) a[2 * n * n + j * n + i] = T(i == j ? 3 : i / 2 == j / 2);
+  size_t shared = n * (sizeof(T) + 11 * sizeof(R) + 8 * sizeof(int)) + columns * stride * sizeof(T) + near * n * n * sizeof(R);
+  for (unsigned warps : {1, 2, 5}) {
+    long long eigh[] = {number(a.data()), number(v.data()), number(w.data()), number(info.data()), number(scratch.data()), room,
+                        COUNT, n, stride, columns, near, warps & 1};
+    launch("eigh_64_" + type, warps, shared, eigh);
+  }
+}
 }  // namespace
 
 int main() {
@@ -70,4 +90,8 @@ int main() {
   run<std::complex<float>>("c64", 17, 16, 0, 1, 1);
   run<std::complex<double>>("c128", 1, 7, 0, 0, 1);
   run<std::complex<double>>("c128", 14, 9, 2, 0, 0);
+  run_eigh<float, float>("f32", 33, 33, 3);
+  run_eigh<double, double>("f64", 18, 18, 1);
+  run_eigh<std::complex<float>, float>("c64", 17, 0, 0);
+  run_eigh<std::complex<double>, double>("c128", 20, 15, 0);
 }

@@ -21,7 +21,7 @@ BATCHES = [(), (1,), (7,), (2, 3)]
 MANY = [((300,), 4, 4), ((300,), 5, 3), ((70_000,), 2, 2), ((40,), 64, 64)]
 # Sizes up to which our own kernels have a block for each matrix and from which on they have none, and more
 # matrices than there are blocks.
-BLOCKS = [((3,), 34, 33), ((3,), 70, 71), ((3,), 128, 128), ((3,), 129, 193), ((4,), 256, 257), ((4,), 257, 257), ((2,), 1024, 5), ((2,), 5, 1025), ((2,), 256, 20), ((2,), 20, 257), ((2100,), 33, 2)]
+BLOCKS = [((3,), 34, 33), ((3,), 70, 71), ((3,), 128, 128), ((3,), 129, 193), ((3,), 65, 65), ((3,), 256, 256), ((4,), 256, 257), ((4,), 257, 257), ((2,), 1024, 5), ((2,), 5, 1025), ((2,), 256, 20), ((2,), 20, 257), ((2100,), 33, 2)]
 # Past the change from Jacobi's method to QR iteration.
 LARGE = [((), 1100, 1030), ((), 1030, 1100)]
 EMPTY = [((), 0, 3), ((), 3, 0), ((0,), 4, 4), ((2, 0), 3, 2), ((3,), 0, 0)]
@@ -158,6 +158,21 @@ def part_policy(ops):
                 scale = 2.0 ** -np.frexp(np.abs(host[i]).max() or 1)[1]
                 a, u, s, vt = parts
                 check_svd(wide(a) * scale, u, np.float64(s) * scale, vt, f"matrix {i}")
+    for dtype, n in itertools.product(DTYPES, [20, 33, 64, 100, 128, 200, 256]):
+        # Values of all kinds, as a batch: none, one, few, close to each other, in pairs, of all sizes.
+        one, power = matrices(rng, (n, n), dtype), 30 if real(dtype) == np.float32 else 290
+        one = one + adjoint(one)
+        rows, columns = np.indices((n, n))
+        same, beside = rows == columns, abs(rows - columns) == 1
+        kinds = [0 * one, same, 0 * one + 1, same - 2 / n, 2 * same - 1.0 * beside, same * abs(rows - n // 2) + beside, beside]
+        kinds += [same * abs(rows % 21 - 10) + beside * np.where(np.maximum(rows, columns) % 21, 1, 1e-8), same + 1e-9 * one]
+        kinds += [one * 10.0 ** -(rows + columns), (rows + 1) * (columns + 1), one * 10.0**-power, one * 10.0**power]
+        host = np.array(kinds).astype(dtype)
+        with tally.case(f"eigh of clusters and scales, {np.dtype(dtype).name} {n}"):
+            v, w = (np.asarray(x) for x in jax.jit(eigh)(ops.put(host)))
+            for i, a in enumerate(host):
+                scale = 2.0 ** -np.frexp(np.abs(a).max() or 1)[1]
+                check_eigh(wide(a) * scale, v[i], np.float64(w[i]) * scale, f"matrix {i}")
     for m, n in [(4, 9), (9, 4)]:
         host, k = matrices(rng, (m, n), np.complex128), min(m, n)
 

@@ -109,7 +109,7 @@ def part_registers(ops):
 
 def part_blocks(ops):
     """The kernels that have a block for each matrix, also where NVIDIA's routines are taken otherwise: right, and as
-    fast? `crates/cuda/src/sizes.rs` follows from these times and those of part bench."""
+    fast? `crates/cuda/src/sizes` follows from these times and those of part bench."""
     tally = Tally()
     every(ops, tally, [((7,), n, n) for n in (1, 2, 5, 32, 64)] + [((300,), 5, 3)])
     sizes = [(1_000, 48), (200, 64), (5_000, 64), (20, 96), (500, 96), (20, 128), (500, 128), (20, 160), (20, 192), (20, 256), (300, 256)]

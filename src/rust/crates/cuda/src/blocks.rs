@@ -18,6 +18,7 @@ macro_rules! source {
         )
     };
 }
+pub(crate) use source;
 
 /// A kernel, of which there is one for each kind of element.
 pub(crate) struct Family {
@@ -91,10 +92,27 @@ pub(crate) unsafe fn launch<const N: usize>(
         load: &load,
         ptx: Some(&PTX),
     };
+    // SAFETY: as promised.
+    unsafe { started(cuda, &kernel, blocks, arguments) }
+}
+
+/// As [`launch`], a kernel that is none of a family.
+///
+/// # Errors
+/// As [`kernels::launch`].
+///
+/// # Safety
+/// As [`kernels::launch`].
+pub(crate) unsafe fn started<const N: usize>(
+    cuda: &Cuda,
+    kernel: &Kernel<'_>,
+    blocks: Blocks,
+    arguments: [u64; N],
+) -> Result<()> {
     let grid = blocks.count.min(1 << 20) as u32;
     let sizes = ([grid, 1], [32, blocks.warps as u32], blocks.shared as u32);
     // SAFETY: as promised.
-    unsafe { kernels::started(cuda, &kernel, sizes, arguments) }
+    unsafe { kernels::started(cuda, kernel, sizes, arguments) }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod changed;
 pub mod columns;
 pub mod device;
 mod driver;
+pub mod eigh;
 mod element;
 pub mod guard;
 mod handles;

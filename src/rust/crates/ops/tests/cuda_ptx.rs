@@ -15,7 +15,7 @@ fn kepler() -> Frame {
 #[test]
 fn kernels_without_nvrtc() {
     the_driver_compiles_ptx();
-    small_matrices_go_to_nvidias_routines();
+    batches_go_to_nvidias_routines();
 }
 
 fn the_driver_compiles_ptx() {
@@ -39,8 +39,9 @@ fn the_driver_compiles_ptx() {
     assert_eq!(fake::calls("cuModuleLoadData"), 2);
 }
 
-/// Kernels for small matrices are NVRTC's alone: without it NVIDIA's routines take them, too, and it is not asked again.
-fn small_matrices_go_to_nvidias_routines() {
+/// Kernels for small matrices and for eigenvalues are NVRTC's alone: without it NVIDIA's routines take these, too, and it
+/// is not asked again.
+fn batches_go_to_nvidias_routines() {
     let handler = handler("eigh");
     let run = |rows: i64| {
         let dims = [2, rows, rows];
@@ -55,15 +56,30 @@ fn small_matrices_go_to_nvidias_routines() {
         frame.call(handler).expect("eigenvalues");
         frame.ret::<f64>(1).to_vec()
     };
-    let routine = "cusolverDnDsyevjBatched";
-    fake::fail("nvrtcCompileProgram", 5);
-    assert_eq!(run(2), [0.0, 3.0, 0.0, 3.0]);
-    let (asked, called) = (fake::calls("nvrtcCompileProgram"), fake::calls(routine));
-    assert_eq!(called, 1);
-    assert_eq!(run(2), [0.0, 3.0, 0.0, 3.0]);
-    assert_eq!(fake::calls(routine), 2);
-    assert_eq!(fake::calls("nvrtcCompileProgram"), asked);
-    // Another kernel, which can be compiled.
-    assert_eq!(run(5), run(5));
-    assert_eq!(fake::calls(routine), 2);
+    for (rows, routine) in [
+        (2, "cusolverDnDsyevjBatched"),
+        (33, "cusolverDnXsyevBatched"),
+    ] {
+        let known: Vec<f64> = (0..rows)
+            .rev()
+            .map(|i| 3.0 - (i * (rows + 1)) as f64)
+            .collect();
+        let known = known.repeat(2);
+        fake::fail("nvrtcCompileProgram", 5);
+        assert_eq!(run(rows), known);
+        let (asked, called) = (fake::calls("nvrtcCompileProgram"), fake::calls(routine));
+        assert_eq!(called, 1);
+        assert_eq!(run(rows), known);
+        assert_eq!(fake::calls(routine), 2);
+        assert_eq!(fake::calls("nvrtcCompileProgram"), asked);
+    }
+    // Other kernels, which can be compiled.
+    for (rows, routine) in [
+        (5, "cusolverDnDsyevjBatched"),
+        (70, "cusolverDnXsyevBatched"),
+    ] {
+        let called = fake::calls(routine);
+        assert_eq!(run(rows), run(rows));
+        assert_eq!(fake::calls(routine), called);
+    }
 }

@@ -2,10 +2,13 @@
 //! LAPACK has it.
 
 use crate::batched::{count_of, in_parts, infos, one_by_one};
+use crate::blocks::Blocks;
+use crate::eigh::{InBlocks, Room};
 use crate::handles::Solver;
+use crate::kernels;
 use crate::memory::MutMatrices;
 use crate::routines::order;
-use crate::scratch::{Elements, Work};
+use crate::scratch::{bytes, Arena, Elements, Work};
 use crate::small::Small;
 use crate::{fill_mode, handles, job, sizes, status, Batch, Changed, DeviceSliceMut, Element};
 use matrices::Triangle;
@@ -85,6 +88,51 @@ pub fn small<T: Element>(
     ];
     // SAFETY: `count` matrices of `n` rows, eigenvalues for all, and a number for each or none.
     unsafe { kernel.launch(cx.platform(), (shape.count, 0), arguments) }
+}
+
+/// All in one launch of a kernel of our own, with a block of threads for each matrix; `info` as of [`small`].
+///
+/// # Errors
+/// The [module's](super).
+pub fn in_blocks<T: Element>(
+    (cx, shape): Batch<'_, '_>,
+    (kernel, triangle): (InBlocks, Triangle),
+    mut a: Changed<'_, T>,
+    mut w: DeviceSliceMut<'_, T::Real>,
+    mut info: Option<DeviceSliceMut<'_, i32>>,
+) -> Result<()> {
+    let n = order(shape)?;
+    let [from, to] = a.addresses(shape)?;
+    let w = w.matrices("w", shape.count, n as usize)?;
+    let info = infos(&mut info, shape.count)?;
+    let most = kernels::shared(cx.platform())?;
+    let room = Room::of::<T>(n as usize, sizes::eigh_shared(shape, most));
+    let count = sizes::blocks(shape.count, room.far);
+    let mut scratch = Arena::new(cx, [bytes(count, room.far)?])?;
+    let [work] = scratch.parts();
+    let mut work = work.of::<u8>();
+    let blocks = Blocks {
+        count,
+        warps: sizes::eigh_warps(shape),
+        shared: room.shared,
+    };
+    let arguments = [
+        from,
+        to,
+        w.address(),
+        info,
+        work.matrices("work", count, room.far)?.address(),
+        room.far as u64,
+        shape.count as u64,
+        n as u64,
+        room.stride as u64,
+        room.columns as u64,
+        room.near as u64,
+        u64::from(triangle == Triangle::Lower),
+    ];
+    // SAFETY: `count` matrices of `n` rows, eigenvalues for all, a number for each or none, and so many bytes for each
+    // block, beside its shared memory.
+    unsafe { kernel.launch(cx.platform(), blocks, arguments) }
 }
 
 fn jacobi<T: Element>((cx, shape): Batch<'_, '_>, call: &Call<'_>, solver: &Solver) -> Result<()> {

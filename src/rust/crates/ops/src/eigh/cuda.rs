@@ -2,6 +2,7 @@
 
 use super::EighSolver;
 use crate::platform::{Call, Results};
+use cuda::eigh::InBlocks;
 use cuda::guard::{self, NOT_FINITE};
 use cuda::routines::eigh;
 use cuda::small::{self, Small};
@@ -37,6 +38,9 @@ pub(crate) fn syevd<T: Element>(
     if method == Method::Default {
         if let Some(kernel) = Small::find::<T>(cx.platform(), &small::EIGH, shape) {
             return eigh::small(batch, (kernel, triangle), a, w, info);
+        }
+        if let Some(kernel) = InBlocks::find::<T>(cx.platform(), shape) {
+            return eigh::in_blocks(batch, (kernel, triangle), a, w, info);
         }
     }
     let mut a = a.ready(cx, shape)?;

@@ -1,6 +1,7 @@
 //! Each routine compares the lengths of device memory with the shape before it calls anything.
 
 use super::common::{fake, start};
+use cuda::eigh::InBlocks;
 use cuda::guard::{self, Guard};
 use cuda::routines::svd::{Form, Operands, Parts};
 use cuda::routines::{
@@ -175,6 +176,24 @@ fn all<'m>(
     }
 }
 
+/// Of matrices that are not small.
+fn spectra_in_blocks(cx: &Cx<'_, Cuda>) -> Result<()> {
+    let (count, rows) = (3, 33);
+    let shape = Matrices {
+        count,
+        rows,
+        cols: rows,
+    };
+    let found = InBlocks::find::<f64>(cx.platform(), shape);
+    let kernel = found.ok_or_else(|| xla_ffi::Error::internal("no kernel"))?;
+    let a = ("a", count * shape.elements(), REAL);
+    let (w, info) = (("w", count * rows as usize, REAL), ("info", count, INT));
+    refuses(cx, "eigh", [a, w, info], |[a, w, i]| {
+        let (how, a) = ((kernel, Triangle::Lower), Changed::<f64>::in_place(a.of()));
+        eigh::in_blocks((cx, shape), how, a, w.of(), Some(i.of()))
+    })
+}
+
 fn spectra(batch: Batch<'_, '_>) -> Result<()> {
     let (cx, lower) = (batch.0, Triangle::Lower);
     let (a, info) = (("a", ALL, REAL), ("info", 3, INT));
@@ -190,6 +209,7 @@ fn spectra(batch: Batch<'_, '_>) -> Result<()> {
         let how = (eigh::Method::DivideAndConquer, lower);
         eigh::decompose::<f64>(batch, how, a.of(), w.of(), i.of())
     })?;
+    spectra_in_blocks(cx)?;
     let w = ("w", EACH, COMPLEX);
     let (vl, vr) = (("vl", ALL, REAL), ("vr", ALL, REAL));
     refuses(cx, "geev", [a, w, vl, vr, info], |[a, w, l, r, i]| {

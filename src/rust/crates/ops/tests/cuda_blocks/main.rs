@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod eigh;
 mod lu;
 mod q;
 mod qr;

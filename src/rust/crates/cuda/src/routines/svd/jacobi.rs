@@ -51,7 +51,7 @@ pub fn in_blocks<T: Element>(
     let most = kernels::shared(cx.platform())?;
     let near = (most.saturating_sub(factors) / square).min(2);
     let room = long * short + long * columns + if near == 0 { short * short } else { 0 };
-    let count = sizes::svd_blocks(shape.count, room * size_of::<T>());
+    let count = sizes::blocks(shape.count, room * size_of::<T>());
     let mut scratch = Arena::new(cx, [bytes(count, room * size_of::<T>())?])?;
     let [work] = scratch.parts();
     let mut work = work.of::<T>();

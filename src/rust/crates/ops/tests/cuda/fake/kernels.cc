@@ -130,6 +130,19 @@ alignas(16) double memory[LIMIT / sizeof(double)];
 #include "lu.cu"
 #include "qr.cu"
 #include "jacobi.cu"
+#include "eigh_reduce.cu"
+#include "eigh_merge.cu"
+#include "eigh_secular.cu"
+#include "eigh_leaf.cu"
+#include "eigh.cu"
+#define EIGH(N)                       \
+  EIGH_KERNEL(N, f32, float)          \
+  EIGH_KERNEL(N, f64, double)         \
+  EIGH_KERNEL(N, c64, Complex<float>) \
+  EIGH_KERNEL(N, c128, Complex<double>)
+EIGH(64)
+EIGH(128)
+EIGH(256)
 #include "small.cu"
 #include "small_lu.cu"
 #include "small_qr.cu"
@@ -206,6 +219,7 @@ const std::map<std::string, Kernel> all = {
     ONE(addresses), ONE(take_front),  TWO(identity),    FOUR(transpose),   ONE(adjoint_c64),
     ONE(adjoint_c128), FOUR(columns_of_q), TWO(kepler), ONE(pivots_to_permutation),
     BLOCKS(lu),     BLOCKS(qr),       BLOCKS(jacobi),   BLOCKS(long_columns_of_q),
+    BLOCKS(eigh_64), BLOCKS(eigh_128), BLOCKS(eigh_256),
     WARPS_OF(small_lu), WARPS_OF(small_qr), WARPS_OF(small_q), WARPS_OF(small_eigh), WARPS_OF(small_svd),
     TWO(lgamma),    TWO(lbeta),       TWO(log_beta_density),
 };

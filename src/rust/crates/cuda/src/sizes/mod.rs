@@ -1,6 +1,10 @@
 //! Which way a batch goes, by its sizes. The one place to change after measuring (`tools/gpu/check`): these numbers are
 //! by an H100 with CUDA 13.0, `tools/gpu/results.md` has the times. What is said of limits is by NVIDIA's manuals.
 
+mod eigh;
+
+pub use eigh::{eigh_in_blocks, eigh_part, eigh_shared, eigh_warps, EIGH_JACOBI};
+
 use matrices::Matrices;
 use std::env;
 use std::sync::OnceLock;
@@ -142,16 +146,6 @@ pub fn cholesky_at_once(shape: Matrices) -> bool {
     shape.count > 1 && shape.rows <= 512
 }
 
-/// Up to how many rows Jacobi's method is taken for eigenvalues: one block of threads has it all.
-pub const EIGH_JACOBI: i32 = 32;
-
-/// How many matrices `XsyevBatched` is given at once. Their elements must be countable in 32 bits, by its
-/// manual; by reports, it refuses 40,000 matrices of any size.
-pub fn eigh_part(rows: i32) -> usize {
-    let elements = (rows as usize).saturating_mul(rows as usize);
-    (i32::MAX as usize / elements.max(1)).min(1 << 14)
-}
-
 /// How many matrices of so many elements Jacobi's routines for batches are given at once. How much room
 /// they want they say in 32 bits; by reports, it is some 1050 numbers for a matrix of 16.
 pub fn jacobi_part(elements: usize) -> usize {
@@ -187,10 +181,10 @@ pub fn svd_warps(shape: Matrices) -> usize {
     (shape.rank() as usize).div_ceil(8).clamp(1, WARPS)
 }
 
-/// How many blocks there are for singular values, where each works in so many bytes: more than run at
+/// How many blocks there are for singular values or eigenvalues, where each works in so many bytes: more than run at
 /// once, so long as that is not much memory.
-pub fn svd_blocks(count: usize, bytes: usize) -> usize {
-    count.min(2048).min(((256 << 20) / bytes).max(1))
+pub fn blocks(count: usize, bytes: usize) -> usize {
+    count.min(2048).min(((256 << 20) / bytes.max(1)).max(1))
 }
 
 /// The most warps in a block of our kernels: `WARPS` in `blocks.cu`.
@@ -234,7 +228,12 @@ mod tests {
     #[test]
     fn a_block_never_has_more_warps_than_it_may() {
         for shape in shapes() {
-            for warps in [lu_warps(shape), qr_warps(shape), svd_warps(shape)] {
+            for warps in [
+                lu_warps(shape),
+                qr_warps(shape),
+                svd_warps(shape),
+                eigh_warps(shape),
+            ] {
                 assert!((1..=WARPS).contains(&warps), "{shape:?}: {warps}");
             }
         }
@@ -251,9 +250,10 @@ mod tests {
                 qr_at_once(shape),
                 svd_in_blocks(shape, true, 0),
                 svd_in_blocks(shape, false, 1),
+                eigh_in_blocks(shape),
             ];
             if shape.count <= 1 || larger > 1024 {
-                assert_eq!(batched, [false; 4], "{shape:?}");
+                assert_eq!(batched, [false; 5], "{shape:?}");
             }
             if cholesky_at_once(shape) {
                 assert!(shape.count > 1 && shape.rows <= 512, "{shape:?}");
@@ -261,7 +261,7 @@ mod tests {
             if shape.count <= 1 && columns_at_once(shape) {
                 assert!(shape.rows <= Q_IN_REGISTERS, "{shape:?}");
             }
-            if qr_in_blocks(shape) {
+            if qr_in_blocks(shape) || eigh_in_blocks(shape) {
                 assert!(larger <= 256, "{shape:?}");
             }
             if lu_in_blocks(shape) {
@@ -289,6 +289,7 @@ mod tests {
                     qr_at_once(shape),
                     qr_in_blocks(shape),
                     svd_in_blocks(shape, false, 1),
+                    eigh_in_blocks(shape),
                 ]
             };
             for (one, two) in ways(shape).into_iter().zip(ways(more)) {
@@ -337,10 +338,10 @@ mod tests {
     }
 
     #[test]
-    fn blocks_for_singular_values_work_in_bounded_memory() {
+    fn blocks_work_in_bounded_memory() {
         for count in [1, 2, 100, 5000] {
-            for bytes in [1, 1 << 10, 1 << 20, 1 << 28, 1 << 40] {
-                let blocks = svd_blocks(count, bytes);
+            for bytes in [0, 1, 1 << 10, 1 << 20, 1 << 28, 1 << 40] {
+                let blocks = blocks(count, bytes);
                 assert!((1..=count.min(2048)).contains(&blocks));
                 assert!(blocks == 1 || blocks * bytes <= 256 << 20);
             }
