@@ -72,6 +72,8 @@ run <- function(file) {
   count <- sum(lengths(if (is.list(tests)) lapply(tests, `[[`, "results")))
   head <- sprintf("%s: %d expectations in %d tests, %.1f s", name, count, nrow(results), took[["elapsed"]])
   list(
+    # After such an error the driver answers every call of a process with it.
+    lost = any(grepl("CUDA_ERROR_", shown, fixed = TRUE)),
     tests = results, summary = paste0(c(head, shown), "\n", collapse = ""), seconds = took[["elapsed"]],
     cpu = sum(took[c("user.self", "sys.self", "user.child", "sys.child")])
   )

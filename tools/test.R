@@ -6,7 +6,8 @@
 # With `all` the blocks run as well that begin with skip_unless_all(). The files are run by several R processes at once
 # (TESTTHAT_CPUS; 3 where there are two cores, as some files wait more than they compute), each one file after the
 # other (tools/test-worker.R), those that took longest in the last run first. A process that ends within a file, and one
-# that needs more than XLAFFI_TEST_TIMEOUT seconds for it (600, with `all` 1800), is a failed test.
+# that needs more than XLAFFI_TEST_TIMEOUT seconds for it (600, with `all` 1800), is a failed test. One in which CUDA
+# failed runs no further file.
 #
 # Under CI=true a skip fails, but for those that no set-up could help: set-up installs what tests need.
 args <- commandArgs(trailingOnly = TRUE)
@@ -153,8 +154,14 @@ look <- function(worker) {
   }
   if (file.exists(done)) {
     result <- readRDS(done)
+    name <- worker$name
     unlink(c(done, file.path(worker$home, "test")))
     worker <- finish(worker, result)
+    if (result$lost) {
+      cat(name, ": its process has lost the device; the files that follow get another one\n", sep = "")
+      worker$process$kill_tree()
+      return(NULL)
+    }
     return(if (alive) worker)
   }
   if (!alive) {

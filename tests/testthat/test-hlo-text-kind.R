@@ -11,6 +11,9 @@ local_long <- function(least = 6L, env = parent.frame()) {
   put(least, 1L)
 }
 
+# Only programs for the CPU have kinds, whatever the platform of the tests is.
+cpu_program <- function(f, ...) withr::with_envvar(c(PJRT_PLATFORM = "cpu"), xla_program(f, ...))
+
 test_that("long programs compute what they compute as others", {
   skip_without_plugin()
   local_long()
@@ -63,7 +66,7 @@ test_that("loops, branches, batches and derivatives of long programs agree with 
 
 test_that("the name of the module says how a program is compiled", {
   local_long()
-  kind <- function(f, ...) sub(" [{].*", "", strsplit(xla_program(f, ...), "\n")[[1]][[1]])
+  kind <- function(f, ...) sub(" [{].*", "", strsplit(cpu_program(f, ...), "\n")[[1]][[1]])
   chain <- function(x) {
     for (i in 1:8) x <- sin(x) * 0.5
     x
@@ -84,7 +87,7 @@ test_that("the name of the module says how a program is compiled", {
   local({
     withr::defer(assignInNamespace("most_inner", 256L, "xlaffi"))
     assignInNamespace("most_inner", 8L, "xlaffi")
-    text <- xla_program(function(x) chain(hlo_while(going, chain, x)), 1)
+    text <- cpu_program(function(x) chain(hlo_while(going, chain, x)), 1)
     expect_match(text, "^module @main ")
     expect_no_match(text, "func.call", fixed = TRUE)
   })
@@ -132,7 +135,7 @@ test_that("long regions are functions, but those with effects", {
     }
   }
   parts <- function(show) {
-    calls <- regmatches(text <- xla_program(f(show), y), gregexpr("func.call @part[0-9]+", text))[[1L]]
+    calls <- regmatches(text <- cpu_program(f(show), y), gregexpr("func.call @part[0-9]+", text))[[1L]]
     expect_identical(length(calls), lengths(regmatches(text, gregexpr("func.func private", text))))
     length(calls)
   }
@@ -145,7 +148,7 @@ test_that("long regions are functions, but those with effects", {
 
 test_that("what is wide, not deep, is fused", {
   skip_unless_all()
-  kind <- function(f) sub(" [{].*", "", strsplit(xla_program(f, as.double(1:300)), "\n")[[1]][[1]])
+  kind <- function(f) sub(" [{].*", "", strsplit(cpu_program(f, as.double(1:300)), "\n")[[1]][[1]])
   expect_identical(turn_by_turn(kind(function(x) {
     for (i in 1:200) x[i] <- 1 / (1 + exp(x[i] * i))
     x
@@ -156,13 +159,13 @@ test_that("what is wide, not deep, is fused", {
   })), "module @xlaffi_scalars")
   # The value and the gradient of a density
   density <- function(p, y) sum(dnbinom(y, exp(p[1]), mu = exp(p[2]), log = TRUE))
-  text <- xla_program(function(p, y) list(density(p, y), xla_grad(density)(p, y)), c(1, 2), as.double(1:9))
+  text <- cpu_program(function(p, y) list(density(p, y), xla_grad(density)(p, y)), c(1, 2), as.double(1:9))
   expect_match(text, "^module @xlaffi_many ")
   expect_gt(lengths(regmatches(text, gregexpr("\n", text))), 512)
 })
 
 test_that("many operations on arrays that are not large are a kind of their own", {
-  kind <- function(f, ...) sub(" [{].*", "", strsplit(xla_program(f, ...), "\n")[[1]][[1]])
+  kind <- function(f, ...) sub(" [{].*", "", strsplit(cpu_program(f, ...), "\n")[[1]][[1]])
   withr::defer(assignInNamespace("least_many", 512L, "xlaffi"))
   assignInNamespace("least_many", 4L, "xlaffi")
   f <- function(x) sum(sin(x) * cos(x))
