@@ -32,8 +32,7 @@ template <class T, class Put> __device__ inline void four_sums(const T (&x)[TOGE
   if (threadIdx.x < TOGETHER) put((int)threadIdx.x, all);
 }
 
-// A, in columns from which elements are taken at the same time as from the next: the last ones in shared memory, as many
-// as there is room for, since they are changed the most.
+// The columns of A: the last ones in shared memory, as many as there is room for, since they are changed the most.
 template <class T> struct Columns {
   T *near, *far;
   int first_near, stride;
