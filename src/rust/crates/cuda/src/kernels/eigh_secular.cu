@@ -1,6 +1,6 @@
 // The secular equation, 1 / rho + sum z^2 / (pole - root) = 0: some threads of a warp have a root, each of them a part
-// of the sum. A root is kept as its distance from the nearer pole: only so its distances from all poles are exact to the
-// last digits. R.-C. Li, Solving secular equations stably and efficiently, LAPACK working note 89: the middle way;
+// of the sum. A root is kept as its distance from the nearer pole: only so its distances from all poles are exact to
+// the last digits. R.-C. Li, Solving secular equations stably and efficiently, LAPACK working note 89: the middle way;
 // between bounds that every step makes closer.
 
 // Steps before a root is given up, and after which every second one, if it gains little, halves what is known of the
