@@ -37,7 +37,7 @@ __device__ void eigh(const T *from, T *to, Real<T> *all_values, int *info, char 
   Steps<T> steps = {(T *)f, n};
   Room here = {(char *)(f + n), scratch + blockIdx.x * room};
   Columns<T> x = {nullptr, nullptr, n - (int)columns, (int)stride};
-  x.near = here.matrix<T>((int)columns * x.stride, true) - x.first_near * x.stride;
+  x.near = here.matrix<T>((int)columns * x.stride, true);
   x.far = here.matrix<T>(x.first_near * x.stride, false);
   R *q = here.matrix<R>(n * n, near > 0), *vectors = here.matrix<R>(n * n, near > 1);
   R *other = here.matrix<R>(n * n, near > 2);

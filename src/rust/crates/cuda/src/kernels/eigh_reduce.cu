@@ -32,12 +32,13 @@ template <class T, class Put> __device__ inline void four_sums(const T (&x)[TOGE
   if (threadIdx.x < TOGETHER) put((int)threadIdx.x, all);
 }
 
-// A, in columns from which elements are taken at the same time as from the next: the last ones in shared memory, as many
-// as there is room for, since they are changed the most.
+// The columns of A: the last ones in shared memory, as many as there is room for, since they are changed the most.
 template <class T> struct Columns {
   T *near, *far;
   int first_near, stride;
-  __device__ inline T *operator()(int j) const { return (j < first_near ? far : near) + j * stride; }
+  __device__ inline T *operator()(int j) const {
+    return j < first_near ? far + j * stride : near + (j - first_near) * stride;
+  }
 };
 
 // What a block has in shared memory for each column while A is reduced: products and v of this step and the next one.
@@ -92,10 +93,11 @@ __device__ inline void update(const Columns<T> &x, int n, int k, int first, int 
   }
   UNROLL (int r = 0; r < rows; r += ahead) {
     if (WARP * (r + ahead) <= k + 1 || WARP * r >= n) continue;
+    // Nobody needs the rows up to k any more: what becomes of them does not matter.
     T a[ahead][TOGETHER];
     UNROLL (int q = 0; q < ahead; q++) UNROLL (int c = 0; c < TOGETHER; c++) {
       int i = lane + WARP * (r + q);
-      a[q][c] = i > k && i < n ? column[c][i] : T();
+      a[q][c] = i < n ? column[c][i] : T();
     }
     UNROLL (int q = 0; q < ahead; q++) UNROLL (int c = 0; c < TOGETHER; c++) {
       T value = minus(minus(a[q][c], v[r + q], its_w[c]), w[r + q], its_v[c]);
@@ -104,7 +106,7 @@ __device__ inline void update(const Columns<T> &x, int n, int k, int first, int 
     }
     UNROLL (int q = 0; q < ahead; q++) UNROLL (int c = 0; c < TOGETHER; c++) {
       int i = lane + WARP * (r + q);
-      if (i > k && i < n && (c == 0 || first + c * step < n)) column[c][i] = a[q][c];
+      if (i < n && (c == 0 || first + c * step < n)) column[c][i] = a[q][c];
     }
   }
   T *products = steps.products(next);
@@ -132,7 +134,7 @@ __device__ inline void reduce(const Columns<T> &x, int n, const Steps<T> &steps,
     UNROLL (int r = 0; r < rows; r++) {
       int i = lane + WARP * r;
       w[r] = i >= k && i < n ? products[i] : T();
-      // By now on its way.
+      // Asked for before it is needed.
       u[r] = i >= k && i < n ? column[i] : T();
       part += real_of(plus(T(), conj(w[r]), v[r]));
     }
@@ -151,11 +153,15 @@ __device__ inline void reduce(const Columns<T> &x, int n, const Steps<T> &steps,
     if (k + 1 == n) break;
     T alpha = minus(minus(below, other_v, conj(own_w)), other_w, conj(own_v));
     T factor, tau = reflection_of(alpha, sum_of<WARP>(squares), beta, factor);
-    bool moves = real_of(tau) != R(0) || imaginary_of(tau) != R(0);
+    T head = real_of(tau) != R(0) || imaginary_of(tau) != R(0) ? one_of(T()) : T();
     UNROLL (int r = 0; r < rows; r++) {
       int i = lane + WARP * r;
-      u[r] = !moves || i <= k || i >= n ? T() : i == k + 1 ? one_of(T()) : plus(T(), u[r], factor);
-      if (warp != 0 || i >= n) continue;
+      u[r] = plus(T(), u[r], factor);
+      u[r] = i <= k ? T() : i == k + 1 ? head : u[r];
+    }
+    if (warp == 0) UNROLL (int r = 0; r < rows; r++) {
+      int i = lane + WARP * r;
+      if (i >= n) continue;
       steps.v(next)[i] = u[r];
       if (k > 0) x(k - 1)[i] = v[r];
     }

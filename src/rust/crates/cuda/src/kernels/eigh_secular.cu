@@ -1,9 +1,10 @@
-// The secular equation, 1 / rho + sum z^2 / (pole - root) = 0: some threads of a warp have a root, each of them a part of
-// the sum. A root is kept as its distance from the nearer pole: only so its distances from all poles are exact to the last
-// digits. R.-C. Li, Solving secular equations stably and efficiently, LAPACK working note 89: the middle way; between
-// bounds that every step makes closer.
+// The secular equation, 1 / rho + sum z^2 / (pole - root) = 0: some threads of a warp have a root, each of them a part
+// of the sum. A root is kept as its distance from the nearer pole: only so its distances from all poles are exact to the
+// last digits. R.-C. Li, Solving secular equations stably and efficiently, LAPACK working note 89: the middle way;
+// between bounds that every step makes closer.
 
-// Steps before a root is given up, and after which every second one halves what is known of the exponent.
+// Steps before a root is given up, and after which every second one, if it gains little, halves what is known of the
+// exponent.
 #define STEPS 100
 #define RATIONAL 8
 
@@ -29,7 +30,7 @@ template <class R> __device__ inline R inside(R number, R low, R high) {
 template <class R> struct Root {
   const Merged<R> *f;
   int start, end, j, lanes;
-  R inverse, left, gap, left_square, right_square, low, high;
+  R inverse, left, gap, apart, left_square, right_square, low, high, last_value;
   bool last;
   // The pole that it is counted from.
   int origin;
@@ -54,24 +55,27 @@ template <class R> struct Root {
     return s;
   }
 
-  // The interval, from `squares`, the sum of all z^2.
+  // The interval, from `squares`, the sum of all z^2. The last one has a bound that the root is not near, and a pole
+  // with z = 0 that is as far behind it: where there is only one root, it is rho z^2.
   __device__ inline void place(R rho, R squares) {
     inverse = R(1) / rho, last = j + 1 >= end, origin = j;
-    left = f[j].pole, gap = last ? rho * squares : f[j + 1].pole - left;
+    left = f[j].pole, gap = last ? R(1.125) * rho * squares : f[j + 1].pole - left;
+    apart = last ? R(2) * gap : gap;
     left_square = square(f[j].weight), right_square = last ? R(0) : square(f[j + 1].weight);
   }
 
   // The first approximation, with the sums in the middle of the interval: all poles but the two beside it are taken to
   // be as far away as from there.
   __device__ inline void begin(const Sums<R> &s) {
-    R half = R(0.5) * gap, middle = inverse + s.below + s.above;
+    R half = R(0.5) * gap, middle = inverse + s.below + s.above, beyond = R(0.5625) * gap;
     bool right = middle < R(0) && !last;
     origin = right ? j + 1 : j;
-    // A root is not nearer to its pole than the other terms, with their values in the middle, would have it.
-    low = right ? -half : last && middle < R(0) ? half : R(0.5) * left_square / (inverse + s.above);
-    high = right ? R(0.5) * right_square / s.below : last && middle < R(0) ? gap : half;
+    // A root is not nearer to its pole than the other terms, with their values in the middle, would have it. It may be
+    // right in the middle.
+    low = right ? -beyond : last && middle < R(0) ? R(0.4375) * gap : R(0.5) * left_square / (inverse + s.above);
+    high = right ? R(0.5) * right_square / s.below : last && middle < R(0) ? gap : beyond;
     R rest = middle + (left_square - right_square) / half, size = left_square + right_square;
-    R a = right ? size - rest * gap : size + rest * gap, b = right ? -right_square * gap : left_square * gap;
+    R a = right ? size - rest * gap : size + rest * apart, b = right ? -right_square * gap : left_square * apart;
     distance = inside(smaller_root(a, b, rest), low, high);
   }
 
@@ -85,11 +89,12 @@ template <class R> struct Root {
     if (fabs(value) <= eps * error || high - low <= R(4) * eps * bound) return true;
     if (value < R(0)) low = distance;
     else high = distance;
-    R before = (origin == j ? R(0) : -gap) - distance, behind = (origin == j ? gap : R(0)) - distance;
+    R before = (origin == j ? R(0) : -gap) - distance, behind = (origin == j ? apart : R(0)) - distance;
     R product = before * behind, a = (before + behind) * value - product * slope;
     R next = distance + smaller_root(a, product * value, value - before * s.below_slope - behind * s.above_slope);
     // Outside of the bounds, for their mean.
-    if (number >= RATIONAL && number % 2 == 0) next = low + low - high;
+    if (number >= RATIONAL && number % 2 == 0 && fabs(value) > R(0.25) * last_value) next = low + low - high;
+    last_value = fabs(value);
     distance = inside(next, low, high);
     return false;
   }
