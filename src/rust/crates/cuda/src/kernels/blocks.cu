@@ -93,3 +93,16 @@ template <class R> __device__ inline R largest_of_block(R x) {
   __syncthreads();
   return x;
 }
+
+// Of the numbers that a thread has of `count`, as `larger` has it. Several are on their way at a time.
+template <class T> __device__ inline Real<T> largest_of(const T *a, int count) {
+  const int several = 8;
+  int threads = (int)blockDim.y * WARP;
+  Real<T> most = 0;
+  LOOP (int e = (int)(threadIdx.y * WARP + threadIdx.x); e < count; e += several * threads) {
+    T x[several];
+    _Pragma("unroll") for (int i = 0; i < several; i++) x[i] = e + i * threads < count ? a[e + i * threads] : T();
+    _Pragma("unroll") for (int i = 0; i < several; i++) most = larger(most, x[i]);
+  }
+  return most;
+}

@@ -151,10 +151,8 @@ __device__ void jacobi(const T *all, Real<T> *values, T *all_u, T *all_v, int *i
   int w_rows = near == 2 ? n : m;
   LOOP (i64 b = blockIdx.x; b < count; b += gridDim.x) {
     const T *a = all + b * m * n;
-    R *s = values + b * n, most = 0;
+    R *s = values + b * n, most = largest_of_block(largest_of(a, m * n));
     T *u = all_u + b * u_size, *v = all_v + b * v_size;
-    EACH_OF(e, m * n) most = larger(most, a[e]);
-    most = largest_of_block(most);
     int power = power_in(most), failed = NOT_FINITE;
     if (is_finite(most)) {
       EACH_COLUMN(j, n) EACH_ROW(i, 0, m) {

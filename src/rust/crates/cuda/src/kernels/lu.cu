@@ -32,9 +32,8 @@ __device__ inline int stride_of(int cols) { return (cols + 7) / 8 * 8 + 4; }
 // The pivot among the rows of the panel that are open: its place, or that of the first row where all are zero. `divides`:
 // whether they are not. Threads meet in it.
 template <class R, class T>
-__device__ inline int find_pivot(const T (&x)[ROWS], const bool (&open)[ROWS], const int (&place)[ROWS], int height, bool &divides) {
-  SHARED R sizes[WARPS];
-  SHARED int places[WARPS];
+__device__ inline int find_pivot(const T (&x)[ROWS], const bool (&open)[ROWS], const int (&place)[ROWS], int height, R *sizes,
+                                 int *places, bool &divides) {
   R best = 0;
   int at = height;
   EACH_OWN(r) if (open[r]) {
@@ -48,31 +47,34 @@ __device__ inline int find_pivot(const T (&x)[ROWS], const bool (&open)[ROWS], c
   if (threadIdx.x == 0) sizes[threadIdx.y] = most, places[threadIdx.y] = at;
   __syncthreads();
   best = 0, at = height;
-  LOOP (int i = (int)threadIdx.x; i < (int)blockDim.y; i += WARP) {
-    R size = sizes[i];
-    int where = places[i];
+  LOOP (int i = 0; i < (int)blockDim.y; i += 4) _Pragma("unroll") for (int j = i; j < i + 4; j++) {
+    // Those of warps that there are not are as those of a warp without rows.
+    R size = sizes[j];
+    int where = places[j];
     if (size > best || (size == best && where < at)) best = size, at = where;
   }
-  most = largest_of_lanes(best);
-  divides = most > R(0);
-  return least_of_lanes(best == most ? at : height);
+  divides = best > R(0);
+  return at;
 }
 
 // Factors the panel, of which the threads have the rows; `place` becomes where they are to be, `rows_of` which row each of
-// the first ones was exchanged with. Column k is at x[][0] in step k, and then in shared memory; `pivot_row` is there, too.
-// Gives the first column without a pivot, counted from 1, or 0. Threads meet in it.
+// the first ones was exchanged with. Column k is at x[][0] in step k. Those of L are in the panel then, those of U in
+// `pivot_rows`, from their pivots on. Gives the first column without a pivot, counted from 1, or 0. Threads meet in it.
 template <class T>
 __device__ inline int factor_rows(T (&x)[ROWS][Panel<T>::most], int (&place)[ROWS], T *panel, int height, int width,
-                                  T *pivot_row, int *rows_of) {
-  const int N = Panel<T>::most, P = N / TILE;
+                                  T *pivot_rows, int *rows_of) {
+  const int N = Panel<T>::most;
+  SHARED Real<T> sizes[WARPS];
+  SHARED int places[WARPS];
   int thread = (int)(threadIdx.y * WARP + threadIdx.x), threads = (int)blockDim.y * WARP, zero = 0;
   bool open[ROWS];
   EACH_OWN(r) place[r] = thread + r * threads, open[r] = place[r] < height;
+  if (thread == 0) LOOP (int i = (int)blockDim.y; i < WARPS; i++) sizes[i] = 0, places[i] = height;
   LOOP (int k = 0; k < width; k++) {
-    T first[ROWS];
+    T first[ROWS], *pivot_row = pivot_rows + k * N;
     EACH_OWN(r) first[r] = x[r][0];
     bool divides;
-    int pivot = find_pivot<Real<T>>(first, open, place, height, divides);
+    int pivot = find_pivot(first, open, place, height, sizes, places, divides);
     if (!divides && !zero) zero = k + 1;
     EACH_OWN(r) {
       bool chosen = open[r] && place[r] == pivot;
@@ -84,15 +86,13 @@ __device__ inline int factor_rows(T (&x)[ROWS][Panel<T>::most], int (&place)[ROW
     __syncthreads();
     Divisor<T> quotient(pivot_row[0]);
     EACH_OWN(r) {
-      bool moves = open[r] && divides;
-      T factor = moves ? quotient(first[r]) : T();
-      if (thread + r * threads < height) panel[thread + r * threads + k * height] = moves ? factor : first[r];
-      _Pragma("unroll") for (int p = 0; p < P; p++) {
+      // Of rows that are chosen what is here is not used any more. They have no zeros to divide, which takes longer.
+      T factor = divides ? quotient(open[r] ? first[r] : pivot_row[0]) : T();
+      if (open[r]) panel[thread + r * threads + k * height] = divides ? factor : first[r];
+      _Pragma("unroll") for (int p = 0; p < N / TILE; p++) {
         Four<T> row = ((const Four<T> *)pivot_row)[p];
-        _Pragma("unroll") for (int q = 0; q < TILE; q++) {
-          int c = p * TILE + q;
-          if (c > 0) x[r][c - 1] = moves ? minus(x[r][c], factor, row.of[q]) : x[r][c];
-        }
+        _Pragma("unroll") for (int q = p > 0 ? 0 : 1; q < TILE; q++)
+          x[r][p * TILE + q - 1] = minus(x[r][p * TILE + q], factor, row.of[q]);
       }
     }
   }
@@ -160,12 +160,14 @@ __device__ inline void update(T *corner, i64 rows, const T *panel, int height, i
         _Pragma("unroll") for (int q = 0; q < TILE; q++) sums[p][q] = plus(sums[p][q], factor, u.of[q]);
       }
     }
-    _Pragma("unroll") for (int q = 0; q < TILE; q++) {
-      T *column = corner + (left + q) * rows, old[TILE];
-      if (left + q >= cols) continue;
-      _Pragma("unroll") for (int p = 0; p < TILE; p++) if (top + p * WARP < height) old[p] = column[top + p * WARP];
-      _Pragma("unroll") for (int p = 0; p < TILE; p++)
-        if (top + p * WARP < height) column[top + p * WARP] = difference(old[p], sums[p][q]);
+    T *to = corner + top + left * rows;
+    _Pragma("unroll") for (int half = 0; half < TILE; half += 2) {
+      T old[TILE][2];
+      _Pragma("unroll") for (int q = 0; q < 2; q++) _Pragma("unroll") for (int p = 0; p < TILE; p++)
+        if (left + half + q < cols && top + p * WARP < height) old[p][q] = to[p * WARP + (half + q) * rows];
+      _Pragma("unroll") for (int q = 0; q < 2; q++) _Pragma("unroll") for (int p = 0; p < TILE; p++)
+        if (left + half + q < cols && top + p * WARP < height)
+          to[p * WARP + (half + q) * rows] = difference(old[p][q], sums[p][half + q]);
     }
   }
 }
@@ -173,7 +175,7 @@ __device__ inline void update(T *corner, i64 rows, const T *panel, int height, i
 // Columns from `first` on, and all that they change. Gives the first column without a pivot, counted from 1, or 0.
 template <class T>
 __device__ inline int factor_panel(T *corner, i64 rows, int first, int height, int n, int width, T *panel, T *upper,
-                                   T *pivot_row, int *order, int *rows_of) {
+                                   T *pivot_rows, int *order, int *rows_of) {
   int thread = (int)(threadIdx.y * WARP + threadIdx.x), threads = (int)blockDim.y * WARP;
   int right = n - first - width, stride = stride_of(right);
   T x[ROWS][Panel<T>::most];
@@ -182,11 +184,12 @@ __device__ inline int factor_panel(T *corner, i64 rows, int first, int height, i
     int row = thread + r * threads;
     x[r][c] = c < width && row < height ? corner[row + c * rows] : T();
   }
-  int zero = factor_rows(x, place, panel, height, width, pivot_row, rows_of);
-  // A thread's own row, to its place.
+  int zero = factor_rows(x, place, panel, height, width, pivot_rows, rows_of);
+  // A thread's own row, to its place: up to the diagonal it is in the panel, from there on in the pivots' rows.
   EACH_OWN(r) _Pragma("unroll") for (int c = 0; c < Panel<T>::most; c++) {
     int row = thread + r * threads;
-    if (c < width && row < height) x[r][c] = panel[row + c * height];
+    int above = place[r] * Panel<T>::most + c - place[r], below = (int)(panel - pivot_rows) + row + c * height;
+    if (c < width && row < height) x[r][c] = pivot_rows[c < place[r] ? below : above];
   }
   __syncthreads();
   EACH_OWN(r) if (place[r] < height) {
@@ -206,17 +209,15 @@ __device__ inline int factor_panel(T *corner, i64 rows, int first, int height, i
   return zero;
 }
 
-// Shared memory: a row of a panel, its `width` columns, as many rows of U, and two integers for each row.
+// Shared memory: the pivots' rows in a panel, its columns, as many rows of U, two integers for each row.
 template <class T> __device__ void lu(T *all, int *pivots, int *info, i64 count, i64 rows, i64 cols, i64 most) {
   SHARED_MEMORY;
   int m = (int)rows, n = (int)cols, rank = m < n ? m : n;
-  T *pivot_row = (T *)memory, *panel = pivot_row + Panel<T>::most, *upper = panel + m * most;
+  T *pivot_rows = (T *)memory, *panel = pivot_rows + Panel<T>::most * most, *upper = panel + m * most;
   int *order = (int *)(upper + most * stride_of(n)), *rows_of = order + m;
   LOOP (i64 b = blockIdx.x; b < count; b += gridDim.x) {
     T *a = all + b * m * n;
-    Real<T> largest = 0;
-    EACH_OF(e, m * n) largest = larger(largest, a[e]);
-    bool finite = is_finite(largest_of_block(largest));
+    bool finite = is_finite(largest_of_block(largest_of(a, m * n)));
     int zero = 0;
     // What is not finite becomes NaN, its pivots 1, 2, ….
     if (!finite) {
@@ -226,7 +227,7 @@ template <class T> __device__ void lu(T *all, int *pivots, int *info, i64 count,
     LOOP (int first = 0; finite && first < rank; first += (int)most) {
       int width = rank - first < most ? rank - first : (int)most;
       T *corner = a + first + first * rows;
-      int none = factor_panel(corner, rows, first, m - first, n, width, panel, upper, pivot_row, order, rows_of);
+      int none = factor_panel(corner, rows, first, m - first, n, width, panel, upper, pivot_rows, order, rows_of);
       if (none && !zero) zero = first + none;
       EACH_OF(k, width) pivots[b * rank + first + k] = first + rows_of[k] + 1;
       __syncthreads();

@@ -93,11 +93,11 @@ impl Panel {
         }
         let (rows, cols, _) = shape.sizes();
         let (most, widths) = (kernels::shared(cuda)?, sizes::lu_panels(T::KIND));
-        // As lu.cu has it: a row of a panel, the panel, U beside it, two numbers for each row.
+        // As lu.cu has it: the pivots' rows, the panel, U beside it, two numbers for each row.
         let stride = cols.next_multiple_of(8) + 4;
         let panels = widths.iter().map(|&width| Panel {
             width,
-            bytes: (widths[0] + rows * width + stride * width) * size_of::<T>()
+            bytes: (widths[0] + rows + stride) * width * size_of::<T>()
                 + (rows + widths[0]) * size_of::<i32>(),
         });
         let mut panels = panels.filter(|panel| panel.bytes <= most);
