@@ -50,9 +50,14 @@ template <class T> void run(const std::string &type, int m, int n, int near, int
     long long svd[] = {number(a.data()),    number(s.data()),       number(u.data()), number(v.data()), number(info.data()),
                        number(scratch.data()), room,   COUNT,  m, n, near, 1, full, adjoint};
     launch("jacobi_" + type, warps, k * (6 * sizeof(T) + 2 * sizeof(int)) + near * k * k * sizeof(T), svd);
-    std::vector<T> packed = a;
-    long long lu[] = {number(packed.data()), number(pivots.data()), number(info.data()), COUNT, m, n, near > 0};
-    launch("lu_" + type, warps, near ? m * n * sizeof(T) : 0, lu);
+    // As `Panel` in lu.cu and in routines/lu.rs has it.
+    int most = sizeof(T) > sizeof(std::complex<float>) ? 16 : 32;
+    for (int width : {8, most}) {
+      std::vector<T> packed = a;
+      long long lu[] = {number(packed.data()), number(pivots.data()), number(info.data()), COUNT, m, n, width};
+      size_t shared = ((most + m + (n + 7) / 8 * 8 + 4) * width + most) * sizeof(T) + 3 * width * sizeof(int);
+      launch("lu_" + type, warps, shared, lu);
+    }
     for (int groups : {1, 2, 8}) {
       int stride = near ? m + 1 : 0;
       std::vector<T> reflectors = a;

@@ -192,6 +192,19 @@ pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, step)
 }
 
+/// PTX is of these sources, and has these kernels.
+#[cfg(test)]
+pub(crate) fn assert_made_of(ptx: &str, source: &str, names: &[&str]) {
+    let mark = format!(
+        "// of sources with the checksum {:08x}\n",
+        checksum(source.as_bytes())
+    );
+    assert!(ptx.starts_with(&mark), "run tools/cuda/ptx.py");
+    for name in names {
+        assert!(ptx.contains(&format!(".visible .entry {name}(")), "{name}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,18 +219,5 @@ mod tests {
             "pivots_to_permutation",
         ];
         assert_made_of(ELEMENTS.ptx.text, ELEMENTS.source, &names);
-    }
-}
-
-/// PTX is of these sources, and has these kernels.
-#[cfg(test)]
-pub(crate) fn assert_made_of(ptx: &str, source: &str, names: &[&str]) {
-    let mark = format!(
-        "// of sources with the checksum {:08x}\n",
-        checksum(source.as_bytes())
-    );
-    assert!(ptx.starts_with(&mark), "run tools/cuda/ptx.py");
-    for name in names {
-        assert!(ptx.contains(&format!(".visible .entry {name}(")), "{name}");
     }
 }

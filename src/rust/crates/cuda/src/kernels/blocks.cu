@@ -12,8 +12,8 @@
 // Most warps of a block.
 #define WARPS 16
 
-// A kernel for each kind of element, or for the one that ELEMENT names, such as "f64, double". Of that many warps at most,
-// and of that many blocks in a multiprocessor at least: that is how many registers a thread may have.
+// A kernel for each kind of element, or for the one that ELEMENT names, such as "f64, double". Of that many warps at
+// most, and of that many blocks in a multiprocessor at least: that is how many registers a thread may have.
 #define ONE_KERNEL(suffix, T, warps, blocks, name, parameters, arguments) \
   extern "C" __global__ void __launch_bounds__(32 * warps, blocks) name##_##suffix parameters(T) { name arguments; }
 #define KERNEL_OF(...) ONE_KERNEL(__VA_ARGS__)

@@ -1,7 +1,7 @@
-// LU factorisation with partial pivoting, a block of threads for each matrix, by panels as LAPACK's getrf: some columns are
-// factored with a thread for each row, rows of the other columns are exchanged as the panel's were, and what is right of
-// the panel and below it is updated with all of the panel at once. As in getf2, the first of the largest elements is the
-// pivot, and a column without one is noted in `info` and passed over.
+// LU factorisation with partial pivoting, a block of threads for each matrix, by panels as LAPACK's getrf: some columns
+// are factored with a thread for each row, rows of the other columns are exchanged as the panel's were, and what is
+// right of the panel and below it is updated with all of the panel at once. As in getf2, the first of the largest
+// elements is the pivot, and a column without one is noted in `info` and passed over.
 
 // Rows of a panel that a thread has: a block has as many threads as there are rows, up to 512.
 #define ROWS (32 / WARP)
@@ -29,11 +29,11 @@ template <class T> struct alignas(16) Four {
 // From one row of U to the next: rows begin where four numbers can be read at once, in different banks.
 __device__ inline int stride_of(int cols) { return (cols + 7) / 8 * 8 + 4; }
 
-// The pivot among the rows of the panel that are open: its place, or that of the first row where all are zero. `divides`:
-// whether they are not. Threads meet in it.
+// The pivot among the rows of the panel that are open: its place, or that of the first row where all are zero.
+// `divides`: whether they are not. Threads meet in it.
 template <class R, class T>
-__device__ inline int find_pivot(const T (&x)[ROWS], const bool (&open)[ROWS], const int (&place)[ROWS], int height, R *sizes,
-                                 int *places, bool &divides) {
+__device__ inline int find_pivot(const T (&x)[ROWS], const bool (&open)[ROWS], const int (&place)[ROWS], int height,
+                                 R *sizes, int *places, bool &divides) {
   R best = 0;
   int at = height;
   EACH_OWN(r) if (open[r]) {
@@ -57,8 +57,8 @@ __device__ inline int find_pivot(const T (&x)[ROWS], const bool (&open)[ROWS], c
   return at;
 }
 
-// Factors the panel, of which the threads have the rows; `place` becomes where they are to be, `rows_of` which row each of
-// the first ones was exchanged with. Column k is at x[][0] in step k. Those of L are in the panel then, those of U in
+// Factors the panel, of which the threads have the rows; `place` becomes where they are to be, `rows_of` which row each
+// of the first ones was exchanged with. Column k is at x[][0] in step k. Those of L are in the panel then, those of U in
 // `pivot_rows`, from their pivots on. Gives the first column without a pivot, counted from 1, or 0. Threads meet in it.
 template <class T>
 __device__ inline int factor_rows(T (&x)[ROWS][Panel<T>::most], int (&place)[ROWS], T *panel, int height, int width,
@@ -99,11 +99,12 @@ __device__ inline int factor_rows(T (&x)[ROWS][Panel<T>::most], int (&place)[ROW
   return zero;
 }
 
-// By a warp: exchanges the first rows of some columns with those that the pivots were in. `order` has for each place the
-// row that comes there. Columns up to `first` are left of the panel; what comes to the first rows of the others goes to U.
+// By a warp: exchanges the first rows of some columns with those that the pivots were in. `order` has for each of the
+// first places the row that comes there, `places` for each of the first rows where it goes. Columns up to `first` are
+// left of the panel; what comes to the first places of the others goes to U.
 template <class T>
 __device__ inline void exchange(T *corner, i64 rows, int left, int first, int n, int width, const int *order,
-                                const int *rows_of, T *upper, int stride) {
+                                const int *places, T *upper, int stride) {
   const int P = (Panel<T>::most + WARP - 1) / WARP;
   T top[TOGETHER][P], below[TOGETHER][P];
   _Pragma("unroll") for (int q = 0; q < TOGETHER; q++) {
@@ -111,7 +112,7 @@ __device__ inline void exchange(T *corner, i64 rows, int left, int first, int n,
     const T *column = corner + j * rows;
     if (c < n - width) EACH_OF_WARP(p, s, width) {
       top[q][p] = column[order[s]];
-      below[q][p] = column[order[rows_of[s]]];
+      below[q][p] = column[s];
     }
   }
   __syncwarp();
@@ -121,7 +122,7 @@ __device__ inline void exchange(T *corner, i64 rows, int left, int first, int n,
     if (c < n - width) EACH_OF_WARP(p, s, width) {
       if (c < first) column[s] = top[q][p];
       else upper[s * stride + c - first] = top[q][p];
-      if (rows_of[s] >= width) column[rows_of[s]] = below[q][p];
+      if (places[s] >= width) column[places[s]] = below[q][p];
     }
   }
 }
@@ -134,16 +135,17 @@ template <class T> __device__ inline void solve(const T *panel, int height, int 
   LOOP (int k = 0; k < width; k++) {
     const T *l = panel + k + k * height;
     upper[k * stride] = x[0];
-    // Behind the triangle are numbers that are not used.
+    // Behind the triangle are numbers that are not used, at the end those behind the panel.
     T above = x[0];
     _Pragma("unroll") for (int i = 1; i < N; i++) x[i - 1] = minus(x[i], i < width ? l[i] : T(), above);
   }
 }
 
-// Rows below the panel less the panel times U. `corner` is where U is to be. A warp has tiles of TILE columns and TILE rows
-// for each thread.
+// Rows below the panel less the panel times U. `corner` is where U is to be. A warp has tiles of TILE columns and TILE
+// rows for each thread.
 template <class T>
-__device__ inline void update(T *corner, i64 rows, const T *panel, int height, int width, const T *upper, int stride, int cols) {
+__device__ inline void update(T *corner, i64 rows, const T *panel, int height, int width, const T *upper, int stride,
+                              int cols) {
   int down = (height - width + TILE * WARP - 1) / (TILE * WARP), right = (cols + TILE - 1) / TILE;
   LOOP (int tile = (int)threadIdx.y; tile < down * right; tile += (int)blockDim.y) {
     int top = width + tile % down * (TILE * WARP) + (int)threadIdx.x, left = tile / down * TILE;
@@ -175,7 +177,7 @@ __device__ inline void update(T *corner, i64 rows, const T *panel, int height, i
 // Columns from `first` on, and all that they change. Gives the first column without a pivot, counted from 1, or 0.
 template <class T>
 __device__ inline int factor_panel(T *corner, i64 rows, int first, int height, int n, int width, T *panel, T *upper,
-                                   T *pivot_rows, int *order, int *rows_of) {
+                                   T *pivot_rows, int *order, int *places, int *rows_of) {
   int thread = (int)(threadIdx.y * WARP + threadIdx.x), threads = (int)blockDim.y * WARP;
   int right = n - first - width, stride = stride_of(right);
   T x[ROWS][Panel<T>::most];
@@ -193,13 +195,15 @@ __device__ inline int factor_panel(T *corner, i64 rows, int first, int height, i
   }
   __syncthreads();
   EACH_OWN(r) if (place[r] < height) {
-    order[place[r]] = thread + r * threads;
+    int row = thread + r * threads;
+    if (place[r] < width) order[place[r]] = row;
+    if (row < width) places[row] = place[r];
     _Pragma("unroll") for (int c = 0; c < Panel<T>::most; c++)
       if (c < width) corner[place[r] + c * rows] = panel[place[r] + c * height] = x[r][c];
   }
   __syncthreads();
   LOOP (int c = (int)threadIdx.y * TOGETHER; c < n - width; c += (int)blockDim.y * TOGETHER)
-    exchange(corner, rows, c, first, n, width, order, rows_of, upper, stride);
+    exchange(corner, rows, c, first, n, width, order, places, upper, stride);
   __syncthreads();
   LOOP (int c = thread; c < right; c += threads) solve(panel, height, width, upper + c, stride);
   __syncthreads();
@@ -209,12 +213,13 @@ __device__ inline int factor_panel(T *corner, i64 rows, int first, int height, i
   return zero;
 }
 
-// Shared memory: the pivots' rows in a panel, its columns, as many rows of U, two integers for each row.
+// Shared memory: the pivots' rows in a panel, its columns, what is behind them, as many rows of U, three integers for
+// each of its columns.
 template <class T> __device__ void lu(T *all, int *pivots, int *info, i64 count, i64 rows, i64 cols, i64 most) {
   SHARED_MEMORY;
   int m = (int)rows, n = (int)cols, rank = m < n ? m : n;
-  T *pivot_rows = (T *)memory, *panel = pivot_rows + Panel<T>::most * most, *upper = panel + m * most;
-  int *order = (int *)(upper + most * stride_of(n)), *rows_of = order + m;
+  T *pivot_rows = (T *)memory, *panel = pivot_rows + Panel<T>::most * most, *upper = panel + m * most + Panel<T>::most;
+  int *order = (int *)(upper + most * stride_of(n)), *places = order + most, *rows_of = places + most;
   LOOP (i64 b = blockIdx.x; b < count; b += gridDim.x) {
     T *a = all + b * m * n;
     bool finite = is_finite(largest_of_block(largest_of(a, m * n)));
@@ -227,7 +232,8 @@ template <class T> __device__ void lu(T *all, int *pivots, int *info, i64 count,
     LOOP (int first = 0; finite && first < rank; first += (int)most) {
       int width = rank - first < most ? rank - first : (int)most;
       T *corner = a + first + first * rows;
-      int none = factor_panel(corner, rows, first, m - first, n, width, panel, upper, pivot_rows, order, rows_of);
+      int none = factor_panel(corner, rows, first, m - first, n, width, panel, upper, pivot_rows, order, places,
+                              rows_of);
       if (none && !zero) zero = first + none;
       EACH_OF(k, width) pivots[b * rank + first + k] = first + rows_of[k] + 1;
       __syncthreads();

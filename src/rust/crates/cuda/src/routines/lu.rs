@@ -88,17 +88,18 @@ impl Panel {
     /// # Errors
     /// The driver's.
     pub fn find<T: Element>(cuda: &Cuda, shape: Matrices) -> Result<Option<Self>> {
-        if !sizes::lu_in_blocks(shape) {
+        if !sizes::lu_in_blocks(shape, T::PRECISION) {
             return Ok(None);
         }
         let (rows, cols, _) = shape.sizes();
         let (most, widths) = (kernels::shared(cuda)?, sizes::lu_panels(T::KIND));
-        // As lu.cu has it: the pivots' rows, the panel, U beside it, two numbers for each row.
+        // As lu.cu has it: the pivots' rows, the panel and what is behind it, U beside it, three numbers for each of
+        // its columns.
         let stride = cols.next_multiple_of(8) + 4;
         let panels = widths.iter().map(|&width| Panel {
             width,
-            bytes: (widths[0] + rows + stride) * width * size_of::<T>()
-                + (rows + widths[0]) * size_of::<i32>(),
+            bytes: ((widths[0] + rows + stride) * width + widths[0]) * size_of::<T>()
+                + 3 * width * size_of::<i32>(),
         });
         let mut panels = panels.filter(|panel| panel.bytes <= most);
         Ok(panels.next())

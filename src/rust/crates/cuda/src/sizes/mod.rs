@@ -40,13 +40,21 @@ fn are_few(shape: Matrices) -> bool {
     shape.count.saturating_mul(shape.elements()) <= FEW
 }
 
-/// Up to how many rows and columns a kernel of our own factors matrices, a block of threads for each: of a batch, where a
-/// thread has a row, and one by itself, for which a block is a small part of the device.
-const LU_IN_BLOCKS: [i32; 2] = [512, 256];
+/// Up to how many rows and columns a kernel of our own factors all matrices of a batch: a thread has a row.
+const LU_IN_BLOCKS: i32 = 512;
 
-/// Whether a kernel of our own factors all matrices, a block of threads for each.
-pub fn lu_in_blocks(shape: Matrices) -> bool {
-    shape.rows.max(shape.cols) <= LU_IN_BLOCKS[usize::from(shape.count <= 1)]
+/// The same of one matrix, in f32 and in f64: cuSOLVER has all of the device for it.
+const LU_ALONE: [i32; 2] = [128, 64];
+
+/// Whether a kernel of our own factors all matrices, a block of threads for each. `precision` is that of the elements
+/// ([`crate::Element::PRECISION`]).
+pub fn lu_in_blocks(shape: Matrices, precision: usize) -> bool {
+    let most = if shape.count > 1 {
+        LU_IN_BLOCKS
+    } else {
+        LU_ALONE[precision]
+    };
+    shape.rows.max(shape.cols) <= most
 }
 
 /// How many columns a panel of that kernel may have, the best number first: as many as there is shared memory for. The most
@@ -285,7 +293,7 @@ mod tests {
             let ways = |shape| {
                 [
                     lu_at_once(shape),
-                    lu_in_blocks(shape),
+                    lu_in_blocks(shape, 0),
                     qr_at_once(shape),
                     qr_in_blocks(shape),
                     svd_in_blocks(shape, false, 1),
