@@ -2,8 +2,10 @@
 //! by an H100 with CUDA 13.0, `tools/gpu/results.md` has the times. What is said of limits is by NVIDIA's manuals.
 
 mod eigh;
+mod lu;
 
 pub use eigh::{eigh_in_blocks, eigh_part, eigh_shared, eigh_warps, EIGH_JACOBI};
+pub use lu::{lu_in_blocks, lu_panels, lu_warps};
 
 use matrices::Matrices;
 use std::env;
@@ -38,35 +40,6 @@ const FEW: usize = 1_000_000;
 
 fn are_few(shape: Matrices) -> bool {
     shape.count.saturating_mul(shape.elements()) <= FEW
-}
-
-/// Up to how many rows and columns a kernel of our own factors all matrices of a batch: a thread has a row.
-const LU_IN_BLOCKS: i32 = 512;
-
-/// The same of one matrix, in f32 and in f64: cuSOLVER has all of the device for it.
-const LU_ALONE: [i32; 2] = [128, 64];
-
-/// Whether a kernel of our own factors all matrices, a block of threads for each. `precision` is that of the elements
-/// ([`crate::Element::PRECISION`]).
-pub fn lu_in_blocks(shape: Matrices, precision: usize) -> bool {
-    let most = if shape.count > 1 {
-        LU_IN_BLOCKS
-    } else {
-        LU_ALONE[precision]
-    };
-    shape.rows.max(shape.cols) <= most
-}
-
-/// How many columns a panel of that kernel may have, the best number first: as many as there is shared memory for. The most
-/// are in registers: `Panel` in `lu.cu`. `kind` is [`crate::Element::KIND`].
-pub fn lu_panels(kind: usize) -> &'static [usize] {
-    const WIDTHS: [usize; 3] = [32, 16, 8];
-    &WIDTHS[usize::from(kind == 3)..]
-}
-
-/// Warps of a block for LU factorisation: a thread for each row, and as many again for what is beside the panel.
-pub fn lu_warps(shape: Matrices) -> usize {
-    (shape.rows as usize).div_ceil(16).clamp(1, WARPS)
 }
 
 /// Whether cuBLAS makes QR factorisations of all matrices at once. Beyond what a kernel of our own
@@ -272,7 +245,7 @@ mod tests {
             if qr_in_blocks(shape) || eigh_in_blocks(shape) {
                 assert!(larger <= 256, "{shape:?}");
             }
-            if lu_in_blocks(shape) {
+            if lu_in_blocks(shape, 0) {
                 assert!(
                     larger <= if shape.count > 1 { 512 } else { 256 },
                     "{shape:?}"
