@@ -30,7 +30,7 @@ LU = {
     "update": ("  return zero;\n}\n\n// Shared memory", False),
 }
 EIGH = {
-    "begin": ("    most = largest_of_block(most);\n", False),
+    "begin": ("    R *values = all_values + b * n", False),
     "scan": ("    int power = power_in(most), failed = NOT_FINITE;\n", True),
     "load": ("      reduce<N>(", False),
     "reduce": ("      Tridiagonal<R> t = {", False),

@@ -11,13 +11,41 @@ struct Room {
   }
 };
 
-// A with both triangles, of which one is read, times 2^-power.
-template <class T> __device__ inline void load(const T *a, int n, bool lower, int power, const Columns<T> &x) {
-  EACH_COLUMN(j, n) EACH_ROW(i, lower ? j : 0, lower ? n : j + 1) {
-    T value = scaled(a[i + j * n], -power);
-    if (i == j) set_real(value, real_of(value));
-    x(j)[i] = value;
-    if (i != j) x(i)[j] = conj(value);
+// By a warp: its numbers of a column in the triangle that is read, all on their way at a time; those of the other one
+// are 0.
+template <int N, class T> struct Part {
+  enum { rows = Share<N>::rows };
+  T x[rows];
+  __device__ inline Part(const T *a, int n, bool lower, int j) {
+    UNROLL (int r = 0; r < rows; r++) {
+      int i = (int)threadIdx.x + WARP * r;
+      x[r] = i < n && (lower ? i >= j : i <= j) ? a[i + j * n] : T();
+    }
+    UNROLL (int r = 0; r < rows; r++) if ((int)threadIdx.x + WARP * r == j) set_real(x[r], real_of(x[r]));
+  }
+};
+
+// The largest of the numbers that are read, as `larger` has it.
+template <int N, class T> __device__ inline Real<T> largest_of_triangle(const T *a, int n, bool lower) {
+  Real<T> most = 0;
+  EACH_COLUMN(j, n) {
+    Part<N, T> part(a, n, lower, j);
+    UNROLL (int r = 0; r < Part<N, T>::rows; r++) most = larger(most, part.x[r]);
+  }
+  return most;
+}
+
+// A with both triangles, times 2^-power.
+template <int N, class T> __device__ inline void load(const T *a, int n, bool lower, int power, const Columns<T> &x) {
+  EACH_COLUMN(j, n) {
+    Part<N, T> part(a, n, lower, j);
+    UNROLL (int r = 0; r < Part<N, T>::rows; r++) {
+      int i = (int)threadIdx.x + WARP * r;
+      if (i >= n || (lower ? i < j : i > j)) continue;
+      T value = scaled(part.x[r], -power);
+      x(j)[i] = value;
+      if (i != j) x(i)[j] = conj(value);
+    }
   }
 }
 
@@ -44,16 +72,10 @@ __device__ void eigh(const T *from, T *to, Real<T> *all_values, int *info, char 
   LOOP (i64 b = blockIdx.x; b < count; b += gridDim.x) {
     const T *a = from + b * n * n;
     T *result = to + b * n * n;
-    R *values = all_values + b * n, most = 0;
-    EACH_COLUMN(j, n) EACH_ROW(i, lower ? j : 0, lower ? n : j + 1) {
-      T value = a[i + j * n];
-      if (i == j) set_real(value, real_of(value));
-      most = larger(most, value);
-    }
-    most = largest_of_block(most);
+    R *values = all_values + b * n, most = largest_of_block(largest_of_triangle<N>(a, n, lower));
     int power = power_in(most), failed = NOT_FINITE;
     if (is_finite(most)) {
-      load(a, n, lower, power, x);
+      load<N>(a, n, lower, power, x);
       reduce<N>(x, n, steps, taus, d, e);
       Tridiagonal<R> t = {n, d, e, q, other, vectors, f, counts};
       bool found = divide_and_conquer(t);
