@@ -2,6 +2,7 @@
 
 use crate::barrier;
 use crate::error::{Code, Error, Kind, Result};
+use crate::lost;
 use pjrt_api::*;
 use std::ffi::c_char;
 
@@ -20,7 +21,7 @@ unsafe impl Sync for Api {}
 
 /// Calls a function of the table: `call!(api, PJRT_Event_Await(args))`. A table too short to hold
 /// it or a NULL in its place is `UNIMPLEMENTED`, with the function's name; a returned error is
-/// taken over and freed. In a forked child nothing is called. To be used inside `unsafe`: the pointers in `args` must be what the
+/// taken over and freed. In a forked child nothing is called, and nothing that a lost device would have to do. To be used inside `unsafe`: the pointers in `args` must be what the
 /// function wants.
 macro_rules! call {
     ($api:expr, $function:ident($args:ident)) => {{
@@ -33,7 +34,8 @@ macro_rules! call {
         };
         match function {
             _ if fork::is_child() => Err($crate::error::Error::forked()),
-            Some(f) => $crate::barrier::answer(stringify!($function), f, &mut $args)
+            Some(f) => $crate::lost::check(api.table() as usize, stringify!($function))
+                .and_then(|()| $crate::barrier::answer(stringify!($function), f, &mut $args))
                 .and_then(|error| api.check(stringify!($function), error)),
             None => Err($crate::error::Error::missing_function(stringify!(
                 $function
@@ -163,6 +165,7 @@ impl Api {
                     let _ = barrier::done("PJRT_Error_Destroy", f, &mut destroy);
                 }
             }
+            lost::note(self.table as usize, &text);
             Error::from_plugin(call, code, text)
         }
     }

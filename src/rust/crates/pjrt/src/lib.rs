@@ -25,6 +25,7 @@ mod host_data;
 mod in_memory;
 mod kind;
 mod layout;
+mod lost;
 mod options;
 mod parts;
 mod plugin;

@@ -3,6 +3,7 @@
 mod behaviour;
 mod devices;
 mod fake;
+mod lost;
 mod parts;
 mod refusals;
 mod versions;

@@ -37,6 +37,10 @@ pub unsafe fn execute_on(
     let event = FakeEvent::default();
     match code {
         "fails" => return error(PJRT_Error_Code::ABORTED, "not today"),
+        "loses the device" => {
+            let said = "CUDA error: : CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered";
+            return error(PJRT_Error_Code::INTERNAL, said);
+        }
         "none" => event.set(None),
         "none, fails" => event.set(fails),
         "none, second fails" => event.set(fails.filter(|_| device == 1)),
