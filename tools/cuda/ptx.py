@@ -17,7 +17,7 @@ import zlib
 # As in kernels.rs.
 PROGRAMS = {
     "elements": ["types.cu", "linalg.cu", "kepler.cu"],
-    "blocks": ["types.cu", "arithmetic.cu", "blocks.cu", "q.cu", "lu.cu", "qr.cu", "jacobi.cu"],
+    "blocks": ["types.cu", "arithmetic.cu", "blocks.cu", "q.cu", "qr.cu", "jacobi.cu"],
 }
 KERNELS = pathlib.Path(__file__).parents[2] / "src/rust/crates/cuda/src/kernels"
 

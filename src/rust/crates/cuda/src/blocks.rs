@@ -24,30 +24,36 @@ pub(crate) use source;
 pub(crate) struct Family {
     names: [&'static str; 4],
     source: &'static str,
+    /// Where NVRTC cannot compile it; without, NVIDIA's routines take such matrices then.
+    ptx: Option<&'static Ptx>,
 }
 
-/// LU factorisation.
+/// LU factorisation. As PTX it would be as large as all others.
 pub(crate) static LU: Family = Family {
     names: for_kinds!("lu"),
     source: source!("lu.cu"),
+    ptx: None,
 };
 /// QR factorisation.
 pub(crate) static QR: Family = Family {
     names: for_kinds!("qr"),
     source: source!("qr.cu"),
+    ptx: Some(&PTX),
 };
 /// Columns of Q that are long.
 pub(crate) static COLUMNS: Family = Family {
     names: for_kinds!("long_columns_of_q"),
     source: source!("q.cu"),
+    ptx: Some(&PTX),
 };
 /// Singular values.
 pub(crate) static JACOBI: Family = Family {
     names: for_kinds!("jacobi"),
     source: source!("jacobi.cu"),
+    ptx: Some(&PTX),
 };
 
-/// All of them, made by `tools/cuda/ptx.py`.
+/// Made by `tools/cuda/ptx.py`.
 static PTX: Ptx = Ptx {
     name: "blocks, as PTX",
     text: concat!(include_str!("kernels/generated/blocks.ptx"), "\0"),
@@ -57,6 +63,22 @@ impl Family {
     /// The source for one kind of element ([`crate::Element::KIND`]).
     fn text(&self, kind: usize) -> String {
         format!("#define ELEMENT {}\n{}", ELEMENT_TYPES[kind], self.source)
+    }
+
+    /// Calls `f` with the kernel for one kind of element.
+    fn kernel<R>(&'static self, kind: usize, f: impl FnOnce(&Kernel<'_>) -> R) -> R {
+        let load = |driver: &Driver| modules::compiled(driver, &self.text(kind));
+        f(&Kernel {
+            name: self.names[kind],
+            module: self.names[kind],
+            load: &load,
+            ptx: self.ptx,
+        })
+    }
+
+    /// Whether there is the kernel for one kind of element, which is compiled if it was not.
+    pub(crate) fn is_there(&'static self, cuda: &Cuda, kind: usize) -> bool {
+        self.kernel(kind, |kernel| modules::is_there(cuda, kernel))
     }
 }
 
@@ -85,15 +107,10 @@ pub(crate) unsafe fn launch<const N: usize>(
     blocks: Blocks,
     arguments: [u64; N],
 ) -> Result<()> {
-    let load = |driver: &Driver| modules::compiled(driver, &family.text(kind));
-    let kernel = Kernel {
-        name: family.names[kind],
-        module: family.names[kind],
-        load: &load,
-        ptx: Some(&PTX),
-    };
     // SAFETY: as promised.
-    unsafe { started(cuda, &kernel, blocks, arguments) }
+    family.kernel(kind, |kernel| unsafe {
+        started(cuda, kernel, blocks, arguments)
+    })
 }
 
 /// As [`launch`], a kernel that is none of a family.
@@ -122,8 +139,8 @@ mod tests {
 
     #[test]
     fn the_ptx_is_of_these_sources() {
-        let names = ["long_columns_of_q_f32", "lu_f64", "jacobi_c64", "qr_c128"];
-        let source = source!("q.cu", "lu.cu", "qr.cu", "jacobi.cu");
+        let names = ["long_columns_of_q_f32", "jacobi_c64", "qr_c128"];
+        let source = source!("q.cu", "qr.cu", "jacobi.cu");
         kernels::assert_made_of(PTX.text, source, &names);
     }
 

@@ -73,6 +73,15 @@ fn batches_go_to_nvidias_routines() {
         assert_eq!(fake::calls(routine), 2);
         assert_eq!(fake::calls("nvrtcCompileProgram"), asked);
     }
+    let lu = |rows: i64| {
+        let dims = [2, rows, rows];
+        let call = start().arg(&dims, &vec![1.0_f32; 2 * (rows * rows) as usize]);
+        let call = call.ret::<f32>(&dims).ret::<i32>(&dims[..2]);
+        call.run(common::handler("lu")).expect("factors");
+        fake::calls("cublasSgetrfBatched")
+    };
+    fake::fail("nvrtcCompileProgram", 5);
+    assert_eq!((lu(40), lu(50)), (1, 2));
     // Other kernels, which can be compiled.
     for (rows, routine) in [
         (5, "cusolverDnDsyevjBatched"),

@@ -83,7 +83,7 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// The best one on this device for matrices of this shape, where there is one.
+    /// The best one on this device for matrices of this shape, where there is one, and a kernel.
     ///
     /// # Errors
     /// The driver's.
@@ -102,7 +102,8 @@ impl Panel {
                 + 3 * width * size_of::<i32>(),
         });
         let mut panels = panels.filter(|panel| panel.bytes <= most);
-        Ok(panels.next())
+        let panel = panels.next();
+        Ok(panel.filter(|_| blocks::LU.is_there(cuda, T::KIND)))
     }
 }
 
