@@ -2,8 +2,7 @@
 //! them take seconds.
 
 use crate::kernels::{self, for_kinds, ELEMENT_TYPES};
-use crate::modules::{self, Kernel, Ptx};
-use crate::sys::Driver;
+use crate::modules::{OnItsOwn, Ptx};
 use crate::Cuda;
 use xla_ffi::Result;
 
@@ -60,25 +59,30 @@ static PTX: Ptx = Ptx {
 };
 
 impl Family {
-    /// The source for one kind of element ([`crate::Element::KIND`]).
-    fn text(&self, kind: usize) -> String {
-        format!("#define ELEMENT {}\n{}", ELEMENT_TYPES[kind], self.source)
+    /// The kernel for one kind of element ([`crate::Element::KIND`]).
+    pub(crate) fn of(&'static self, kind: usize) -> OfKind {
+        OfKind(self, kind)
+    }
+}
+
+/// A family's kernel for one kind of element.
+pub(crate) struct OfKind(&'static Family, usize);
+
+impl OnItsOwn for OfKind {
+    fn name(&self) -> &'static str {
+        self.0.names[self.1]
     }
 
-    /// Calls `f` with the kernel for one kind of element.
-    fn kernel<R>(&'static self, kind: usize, f: impl FnOnce(&Kernel<'_>) -> R) -> R {
-        let load = |driver: &Driver| modules::compiled(driver, &self.text(kind));
-        f(&Kernel {
-            name: self.names[kind],
-            module: self.names[kind],
-            load: &load,
-            ptx: self.ptx,
-        })
+    fn text(&self) -> String {
+        let Self(family, kind) = self;
+        format!(
+            "#define ELEMENT {}\n{}",
+            ELEMENT_TYPES[*kind], family.source
+        )
     }
 
-    /// Whether there is the kernel for one kind of element, which is compiled if it was not.
-    pub(crate) fn is_there(&'static self, cuda: &Cuda, kind: usize) -> bool {
-        self.kernel(kind, |kernel| modules::is_there(cuda, kernel))
+    fn ptx(&self) -> Option<&'static Ptx> {
+        self.0.ptx
     }
 }
 
@@ -94,7 +98,7 @@ pub(crate) struct Blocks {
     pub(crate) shared: usize,
 }
 
-/// Runs the kernel for one kind of element in blocks, each argument being passed as 64 bits.
+/// Runs a kernel in blocks, each argument being passed as 64 bits.
 ///
 /// # Errors
 /// As [`kernels::launch`].
@@ -103,39 +107,20 @@ pub(crate) struct Blocks {
 /// As [`kernels::launch`].
 pub(crate) unsafe fn launch<const N: usize>(
     cuda: &Cuda,
-    (family, kind): (&'static Family, usize),
-    blocks: Blocks,
-    arguments: [u64; N],
-) -> Result<()> {
-    // SAFETY: as promised.
-    family.kernel(kind, |kernel| unsafe {
-        started(cuda, kernel, blocks, arguments)
-    })
-}
-
-/// As [`launch`], a kernel that is none of a family.
-///
-/// # Errors
-/// As [`kernels::launch`].
-///
-/// # Safety
-/// As [`kernels::launch`].
-pub(crate) unsafe fn started<const N: usize>(
-    cuda: &Cuda,
-    kernel: &Kernel<'_>,
+    kernel: &impl OnItsOwn,
     blocks: Blocks,
     arguments: [u64; N],
 ) -> Result<()> {
     let grid = blocks.count.min(1 << 20) as u32;
     let sizes = ([grid, 1], [32, blocks.warps as u32], blocks.shared as u32);
     // SAFETY: as promised.
-    unsafe { kernels::started(cuda, kernel, sizes, arguments) }
+    kernel.with_kernel(|kernel| unsafe { kernels::started(cuda, kernel, sizes, arguments) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nvrtc::{self, Source};
+    use crate::nvrtc;
 
     #[test]
     fn the_ptx_is_of_these_sources() {
@@ -148,18 +133,8 @@ mod tests {
     #[ignore = "needs NVRTC in XLAFFI_CUDA_PATH"]
     fn nvrtc_takes_every_kernel() {
         for family in [&LU, &QR, &COLUMNS, &JACOBI] {
-            for kind in 0..4 {
-                let text = family.text(kind);
-                let source = Source {
-                    name: "blocks.cu",
-                    text: &text,
-                    headers: &[],
-                };
-                for architecture in ["sm_90", "compute_75"] {
-                    if let Err(refused) = nvrtc::compile(&source, architecture, &[]) {
-                        panic!("{} {architecture}: {refused}", family.names[kind]);
-                    }
-                }
+            for kernel in (0..4).map(|kind| family.of(kind)) {
+                nvrtc::assert_takes(kernel.name(), &kernel.text());
             }
         }
     }

@@ -2,14 +2,12 @@
 //! one order and one element type, which takes a few seconds. Only NVRTC can do so; where it is missing, cuSOLVER takes
 //! such matrices.
 
-use crate::blocks::{self, source, Blocks};
+use crate::blocks::source;
 use crate::kernels::{self, ELEMENT_TYPES};
-use crate::modules::{self, Kernel};
-use crate::sys::Driver;
+use crate::modules::OnItsOwn;
 use crate::{sizes, Cuda, Element};
 use matrices::Matrices;
 use std::mem::size_of;
-use xla_ffi::Result;
 
 /// Up to how many rows there are kernels for: so much room has a warp in registers for a column.
 const ORDERS: [usize; 3] = [64, 128, 256];
@@ -47,47 +45,18 @@ impl InBlocks {
         let found = InBlocks {
             at: (order, T::KIND),
         };
-        let load = |driver: &Driver| found.load(driver);
-        modules::is_there(cuda, &found.kernel(&load)).then_some(found)
+        found.is_there(cuda).then_some(found)
+    }
+}
+
+impl OnItsOwn for InBlocks {
+    fn name(&self) -> &'static str {
+        NAMES[self.at.0][self.at.1]
     }
 
-    fn kernel<'l>(&self, load: &'l dyn Fn(&Driver) -> Result<usize>) -> Kernel<'l> {
-        let (order, kind) = self.at;
-        let name = NAMES[order][kind];
-        Kernel {
-            name,
-            module: name,
-            load,
-            ptx: None,
-        }
-    }
-
-    /// The kernel's source.
     fn text(&self) -> String {
         let (order, types) = (ORDERS[self.at.0], ELEMENT_TYPES[self.at.1]);
         format!("{SOURCE}EIGH_KERNEL({order}, {types})\n")
-    }
-
-    fn load(&self, driver: &Driver) -> Result<usize> {
-        modules::compiled(driver, &self.text())
-    }
-
-    /// Runs the kernel, each argument being passed as 64 bits.
-    ///
-    /// # Errors
-    /// The driver's.
-    ///
-    /// # Safety
-    /// As [`kernels::launch`].
-    pub(crate) unsafe fn launch<const N: usize>(
-        &self,
-        cuda: &Cuda,
-        blocks: Blocks,
-        arguments: [u64; N],
-    ) -> Result<()> {
-        let load = |driver: &Driver| self.load(driver);
-        // SAFETY: as promised.
-        unsafe { blocks::started(cuda, &self.kernel(&load), blocks, arguments) }
     }
 }
 
@@ -136,7 +105,7 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nvrtc::{self, Source};
+    use crate::nvrtc;
     use xla_ffi::Complex;
 
     /// What every device has is enough, if only for what cannot be elsewhere.
@@ -166,17 +135,8 @@ mod tests {
         for at in
             (0..ORDERS.len()).flat_map(|order| [(order, 0), (order, 1), (order, 2), (order, 3)])
         {
-            let text = InBlocks { at }.text();
-            let source = Source {
-                name: "eigh.cu",
-                text: &text,
-                headers: &[],
-            };
-            for architecture in ["sm_90", "compute_75"] {
-                if let Err(refused) = nvrtc::compile(&source, architecture, &[]) {
-                    panic!("{at:?} {architecture}: {refused}");
-                }
-            }
+            let kernel = InBlocks { at };
+            nvrtc::assert_takes(kernel.name(), &kernel.text());
         }
     }
 }

@@ -30,6 +30,35 @@ pub(crate) struct Ptx {
     pub(crate) text: &'static str,
 }
 
+/// A kernel that is compiled by itself, when it is needed: its module has its name.
+pub(crate) trait OnItsOwn {
+    fn name(&self) -> &'static str;
+
+    /// The source.
+    fn text(&self) -> String;
+
+    /// As [`Kernel::ptx`].
+    fn ptx(&self) -> Option<&'static Ptx> {
+        None
+    }
+
+    /// Calls `f` with the kernel.
+    fn with_kernel<R>(&self, f: impl FnOnce(&Kernel<'_>) -> R) -> R {
+        let load = |driver: &Driver| compiled(driver, &self.text());
+        f(&Kernel {
+            name: self.name(),
+            module: self.name(),
+            load: &load,
+            ptx: self.ptx(),
+        })
+    }
+
+    /// Whether it can be had. What failed is not tried again.
+    fn is_there(&self, cuda: &Cuda) -> bool {
+        self.with_kernel(|kernel| is_there(cuda, kernel))
+    }
+}
+
 /// Functions by context and name, and modules by context and program. Kept for good, as [`super::pool`] keeps
 /// handles.
 #[derive(Default)]
@@ -49,7 +78,7 @@ fn with_loaded<R>(f: impl FnOnce(&mut Loaded) -> R) -> R {
 }
 
 /// Whether there is such a kernel, which is compiled and loaded if it was not. What failed is not tried again.
-pub(crate) fn is_there(cuda: &Cuda, kernel: &Kernel<'_>) -> bool {
+fn is_there(cuda: &Cuda, kernel: &Kernel<'_>) -> bool {
     let key = (cuda.context, kernel.name);
     with_loaded(|loaded| {
         if loaded.missing.contains(&key) {

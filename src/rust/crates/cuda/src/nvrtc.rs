@@ -239,3 +239,18 @@ impl Drop for Program {
         }
     }
 }
+
+/// Compiles a kernel for a new device and for an old one, which lacks what newer ones have.
+#[cfg(test)]
+pub(crate) fn assert_takes(name: &str, text: &str) {
+    let source = Source {
+        name,
+        text,
+        headers: &[],
+    };
+    for architecture in ["sm_90", "compute_75"] {
+        if let Err(refused) = compile(&source, architecture, &[]) {
+            panic!("{name} {architecture}: {refused}");
+        }
+    }
+}

@@ -3,8 +3,7 @@
 //! is for larger matrices takes small ones, too.
 
 use crate::kernels;
-use crate::modules::{self, Kernel};
-use crate::sys::Driver;
+use crate::modules::OnItsOwn;
 use crate::{sizes, Cuda, Element};
 use matrices::Matrices;
 use xla_ffi::Result;
@@ -78,8 +77,7 @@ impl Small {
             routine,
             at: (order, T::KIND),
         };
-        let load = |driver: &Driver| small.load(driver);
-        modules::is_there(cuda, &small.kernel(&load)).then_some(small)
+        small.is_there(cuda).then_some(small)
     }
 
     /// How many threads have a matrix, and how many columns they have room for.
@@ -92,28 +90,6 @@ impl Small {
     #[must_use]
     pub fn matrices(&self) -> usize {
         WARP / self.order()
-    }
-
-    fn kernel<'l>(&self, load: &'l dyn Fn(&Driver) -> Result<usize>) -> Kernel<'l> {
-        let (order, kind) = self.at;
-        let name = self.routine.names[order][kind];
-        Kernel {
-            name,
-            module: name,
-            load,
-            ptx: None,
-        }
-    }
-
-    /// The kernel's source.
-    fn text(&self) -> String {
-        let (source, name) = (self.routine.source, self.routine.name);
-        let (order, types) = (self.order(), kernels::ELEMENT_TYPES[self.at.1]);
-        format!("{source}SMALL_KERNEL({name}, {order}, {types})\n")
-    }
-
-    fn load(&self, driver: &Driver) -> Result<usize> {
-        modules::compiled(driver, &self.text())
     }
 
     /// Runs the kernel for `count` matrices, each argument being passed as 64 bits, with so many bytes of shared memory
@@ -133,16 +109,27 @@ impl Small {
         let grid = count.div_ceil(self.matrices()).min(1 << 20) as u32;
         let bytes = (shared * self.matrices()) as u32;
         let sizes = ([grid, 1], [WARP as u32, 1], bytes);
-        let load = |driver: &Driver| self.load(driver);
         // SAFETY: as promised.
-        unsafe { kernels::started(cuda, &self.kernel(&load), sizes, arguments) }
+        self.with_kernel(|kernel| unsafe { kernels::started(cuda, kernel, sizes, arguments) })
+    }
+}
+
+impl OnItsOwn for Small {
+    fn name(&self) -> &'static str {
+        self.routine.names[self.at.0][self.at.1]
+    }
+
+    fn text(&self) -> String {
+        let (source, name) = (self.routine.source, self.routine.name);
+        let (order, types) = (self.order(), kernels::ELEMENT_TYPES[self.at.1]);
+        format!("{source}SMALL_KERNEL({name}, {order}, {types})\n")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nvrtc::{self, Source};
+    use crate::nvrtc;
 
     #[test]
     #[ignore = "needs NVRTC in XLAFFI_CUDA_PATH"]
@@ -164,18 +151,7 @@ mod tests {
                     routine,
                     at: (order, kind),
                 };
-                let text = small.text();
-                let source = Source {
-                    name: "small.cu",
-                    text: &text,
-                    headers: &[],
-                };
-                // The search of newer processors is not in older ones.
-                for architecture in ["sm_90", "compute_75"] {
-                    if let Err(refused) = nvrtc::compile(&source, architecture, &[]) {
-                        panic!("{} {rows} {kind} {architecture}: {refused}", routine.name);
-                    }
-                }
+                nvrtc::assert_takes(small.name(), &small.text());
             }
         }
     }

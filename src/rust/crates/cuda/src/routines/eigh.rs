@@ -2,7 +2,7 @@
 //! LAPACK has it.
 
 use crate::batched::{count_of, in_parts, infos, one_by_one};
-use crate::blocks::Blocks;
+use crate::blocks::{self, Blocks};
 use crate::eigh::{InBlocks, Room};
 use crate::handles::Solver;
 use crate::kernels;
@@ -132,7 +132,7 @@ pub fn in_blocks<T: Element>(
     ];
     // SAFETY: `count` matrices of `n` rows, eigenvalues for all, a number for each or none, and so many bytes for each
     // block, beside its shared memory.
-    unsafe { kernel.launch(cx.platform(), blocks, arguments) }
+    unsafe { blocks::launch(cx.platform(), &kernel, blocks, arguments) }
 }
 
 fn jacobi<T: Element>((cx, shape): Batch<'_, '_>, call: &Call<'_>, solver: &Solver) -> Result<()> {

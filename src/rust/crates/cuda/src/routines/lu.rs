@@ -3,6 +3,7 @@
 use crate::batched::{address_lists, count_of, infos, list_addresses, one_by_one};
 use crate::blocks::{self, Blocks};
 use crate::kernels;
+use crate::modules::OnItsOwn;
 use crate::routines::order;
 use crate::scratch::Elements;
 use crate::small::Small;
@@ -103,7 +104,7 @@ impl Panel {
         });
         let mut panels = panels.filter(|panel| panel.bytes <= most);
         let panel = panels.next();
-        Ok(panel.filter(|_| blocks::LU.is_there(cuda, T::KIND)))
+        Ok(panel.filter(|_| blocks::LU.of(T::KIND).is_there(cuda)))
     }
 }
 
@@ -138,7 +139,7 @@ pub fn in_blocks<T: Element>(
     ];
     // SAFETY: `count` matrices of that shape, their pivots, and a number for each or none; shared
     // memory for a panel of that width.
-    unsafe { blocks::launch(cx.platform(), (&blocks::LU, T::KIND), blocks, arguments) }
+    unsafe { blocks::launch(cx.platform(), &blocks::LU.of(T::KIND), blocks, arguments) }
 }
 
 /// As [`in_blocks`], of small matrices.

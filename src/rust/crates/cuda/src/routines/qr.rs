@@ -105,7 +105,7 @@ pub fn in_blocks<T: Element>(
     ];
     // SAFETY: `count` matrices of that shape and their factors; shared memory for the columns of a
     // matrix, that far apart, where the kernel is told so.
-    unsafe { blocks::launch(cx.platform(), (&blocks::QR, T::KIND), blocks, arguments) }
+    unsafe { blocks::launch(cx.platform(), &blocks::QR.of(T::KIND), blocks, arguments) }
 }
 
 /// As [`in_blocks`], of small matrices.
@@ -238,7 +238,7 @@ pub fn columns_of_q<T: Element>(
         shared: 0,
     };
     // SAFETY: as above.
-    unsafe { blocks::launch(cuda, (&blocks::COLUMNS, T::KIND), blocks, arguments) }
+    unsafe { blocks::launch(cuda, &blocks::COLUMNS.of(T::KIND), blocks, arguments) }
 }
 
 /// `CUBLAS_OP_N`, and the adjoint: `CUBLAS_OP_T` for real elements, `CUBLAS_OP_C` for complex ones.

@@ -78,7 +78,14 @@ pub fn in_blocks<T: Element>(
     ];
     // SAFETY: `count` matrices of that shape, room for their parts, a number for each or none, and
     // `room` elements for each block, beside its shared memory.
-    unsafe { blocks::launch(cx.platform(), (&blocks::JACOBI, T::KIND), blocks, arguments) }
+    unsafe {
+        blocks::launch(
+            cx.platform(),
+            &blocks::JACOBI.of(T::KIND),
+            blocks,
+            arguments,
+        )
+    }
 }
 
 /// As [`in_blocks`], of small matrices.
