@@ -24,7 +24,7 @@ LU = {
     "begin": ("    T *a = all + b * m * n;\n", True),
     "scan": ("    int zero = 0;\n    // What is not finite", False),
     "factor": ("  // A thread's own row, to its place", False),
-    "move": ("  LOOP (int c = (int)threadIdx.y * TOGETHER", False),
+    "move": ("  LOOP (int c = (int)threadIdx.y * EXCHANGES", False),
     "exchange": ("  LOOP (int c = thread; c < right", False),
     "solve": ("  EACH_COLUMN(c, right)", False),
     "update": ("  return zero;\n}\n\n// Shared memory", False),

@@ -2,7 +2,7 @@
 //! them take seconds.
 
 use crate::kernels::{self, for_kinds, ELEMENT_TYPES};
-use crate::modules::{OnItsOwn, Ptx};
+use crate::modules::{KernelSource, Ptx};
 use crate::Cuda;
 use xla_ffi::Result;
 
@@ -68,7 +68,7 @@ impl Family {
 /// A family's kernel for one kind of element.
 pub(crate) struct OfKind(&'static Family, usize);
 
-impl OnItsOwn for OfKind {
+impl KernelSource for OfKind {
     fn name(&self) -> &'static str {
         self.0.names[self.1]
     }
@@ -107,7 +107,7 @@ pub(crate) struct Blocks {
 /// As [`kernels::launch`].
 pub(crate) unsafe fn launch<const N: usize>(
     cuda: &Cuda,
-    kernel: &impl OnItsOwn,
+    kernel: &impl KernelSource,
     blocks: Blocks,
     arguments: [u64; N],
 ) -> Result<()> {

@@ -4,7 +4,7 @@
 
 use crate::blocks::source;
 use crate::kernels::{self, ELEMENT_TYPES};
-use crate::modules::OnItsOwn;
+use crate::modules::KernelSource;
 use crate::{sizes, Cuda, Element};
 use matrices::Matrices;
 use std::mem::size_of;
@@ -49,7 +49,7 @@ impl InBlocks {
     }
 }
 
-impl OnItsOwn for InBlocks {
+impl KernelSource for InBlocks {
     fn name(&self) -> &'static str {
         NAMES[self.at.0][self.at.1]
     }

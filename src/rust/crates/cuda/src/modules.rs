@@ -30,8 +30,8 @@ pub(crate) struct Ptx {
     pub(crate) text: &'static str,
 }
 
-/// A kernel that is compiled by itself, when it is needed: its module has its name.
-pub(crate) trait OnItsOwn {
+/// What one kernel is compiled from, when it is needed, as a module that has its name.
+pub(crate) trait KernelSource {
     fn name(&self) -> &'static str;
 
     /// The source.

@@ -3,7 +3,7 @@
 //! is for larger matrices takes small ones, too.
 
 use crate::kernels;
-use crate::modules::OnItsOwn;
+use crate::modules::KernelSource;
 use crate::{sizes, Cuda, Element};
 use matrices::Matrices;
 use xla_ffi::Result;
@@ -114,7 +114,7 @@ impl Small {
     }
 }
 
-impl OnItsOwn for Small {
+impl KernelSource for Small {
     fn name(&self) -> &'static str {
         self.routine.names[self.at.0][self.at.1]
     }

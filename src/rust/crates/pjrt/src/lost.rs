@@ -5,8 +5,8 @@ use crate::error::{Code, Error, Kind, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Errors that "leave the process in an inconsistent state", by the manual of CUDA's driver (`CUresult`).
-const FINAL: [&str; 10] = [
+/// CUDA's sticky errors, which "leave the process in an inconsistent state", by the manual of CUDA's driver (`CUresult`).
+const STICKY: [&str; 10] = [
     "CUDA_ERROR_ASSERT",
     "CUDA_ERROR_HARDWARE_STACK_ERROR",
     "CUDA_ERROR_ILLEGAL_ADDRESS",
@@ -39,7 +39,7 @@ static LOST: Mutex<Vec<(usize, &'static str)>> = Mutex::new(Vec::new());
 
 /// Looks at an error of the plugin with that table.
 pub(crate) fn note(table: usize, message: &str) {
-    let Some(&name) = FINAL.iter().find(|&&name| message.contains(name)) else {
+    let Some(&name) = STICKY.iter().find(|&&name| message.contains(name)) else {
         return;
     };
     let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);

@@ -50,12 +50,6 @@ template <class R> __device__ inline Complex<R> sum_of_lanes(Complex<R> x) {
   return {sum_of_lanes(x.re), sum_of_lanes(x.im)};
 }
 
-// What a thread of the warp has.
-template <class R> __device__ inline R from_thread(R x, int thread) { return __shfl_sync(0xffffffffu, x, thread); }
-template <class R> __device__ inline Complex<R> from_thread(Complex<R> x, int thread) {
-  return {from_thread(x.re, thread), from_thread(x.im, thread)};
-}
-
 // The largest of a warp's numbers, none of which is negative, and the least of its integers.
 template <class R> __device__ inline R largest_of_lanes(R x) {
 #if __CUDA_ARCH__ >= 800 && WARP == 32
@@ -80,13 +74,10 @@ __device__ inline int least_of_lanes(int x) {
 #endif
 }
 
-// The largest of all threads' numbers. Threads meet in it.
+// The largest of all threads' numbers, none of which is negative. Threads meet in it.
 template <class R> __device__ inline R largest_of_block(R x) {
   SHARED R parts[WARPS];
-  LOOP (int i = WARP / 2; i > 0; i /= 2) {
-    R other = __shfl_xor_sync(0xffffffffu, x, i);
-    x = other > x ? other : x;
-  }
+  x = largest_of_lanes(x);
   if (threadIdx.x == 0) parts[threadIdx.y] = x;
   __syncthreads();
   LOOP (int i = 0; i < (int)blockDim.y; i++) x = parts[i] > x ? parts[i] : x;

@@ -55,7 +55,7 @@ template <int N, class T>
 __device__ void eigh(const T *from, T *to, Real<T> *all_values, int *info, char *scratch, i64 room, i64 count,
                      i64 rows, i64 stride, i64 columns, i64 near, i64 lower) {
   typedef Real<T> R;
-  extern __shared__ double memory[];
+  SHARED_MEMORY;
   SHARED Counts counts[MERGES];
   int n = (int)rows;
   T *taus = (T *)memory;

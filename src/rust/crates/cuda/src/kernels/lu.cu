@@ -9,7 +9,7 @@
 // Numbers of a row and of a column that a thread updates at a time.
 #define TILE 4
 // Columns whose rows a warp exchanges at a time.
-#define TOGETHER 4
+#define EXCHANGES 4
 
 // Most columns of a panel: so many numbers has a thread in registers. Their rows in U are a warp's threads.
 template <class T> struct Panel {
@@ -106,8 +106,8 @@ template <class T>
 __device__ inline void exchange(T *corner, i64 rows, int left, int first, int n, int width, const int *order,
                                 const int *places, T *upper, int stride) {
   const int P = (Panel<T>::most + WARP - 1) / WARP;
-  T top[TOGETHER][P], below[TOGETHER][P];
-  _Pragma("unroll") for (int q = 0; q < TOGETHER; q++) {
+  T top[EXCHANGES][P], below[EXCHANGES][P];
+  _Pragma("unroll") for (int q = 0; q < EXCHANGES; q++) {
     int c = left + q, j = c < first ? c - first : c - first + width;
     const T *column = corner + j * rows;
     if (c < n - width) EACH_OF_WARP(p, s, width) {
@@ -116,7 +116,7 @@ __device__ inline void exchange(T *corner, i64 rows, int left, int first, int n,
     }
   }
   __syncwarp();
-  _Pragma("unroll") for (int q = 0; q < TOGETHER; q++) {
+  _Pragma("unroll") for (int q = 0; q < EXCHANGES; q++) {
     int c = left + q, j = c < first ? c - first : c - first + width;
     T *column = corner + j * rows;
     if (c < n - width) EACH_OF_WARP(p, s, width) {
@@ -202,7 +202,7 @@ __device__ inline int factor_panel(T *corner, i64 rows, int first, int height, i
       if (c < width) corner[place[r] + c * rows] = panel[place[r] + c * height] = x[r][c];
   }
   __syncthreads();
-  LOOP (int c = (int)threadIdx.y * TOGETHER; c < n - width; c += (int)blockDim.y * TOGETHER)
+  LOOP (int c = (int)threadIdx.y * EXCHANGES; c < n - width; c += (int)blockDim.y * EXCHANGES)
     exchange(corner, rows, c, first, n, width, order, places, upper, stride);
   __syncthreads();
   LOOP (int c = thread; c < right; c += threads) solve(panel, height, width, upper + c, stride);

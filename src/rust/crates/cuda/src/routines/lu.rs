@@ -3,7 +3,7 @@
 use crate::batched::{address_lists, count_of, infos, list_addresses, one_by_one};
 use crate::blocks::{self, Blocks};
 use crate::kernels;
-use crate::modules::OnItsOwn;
+use crate::modules::KernelSource;
 use crate::routines::order;
 use crate::scratch::Elements;
 use crate::small::Small;

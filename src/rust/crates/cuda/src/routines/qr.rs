@@ -201,6 +201,7 @@ pub fn orgqr<T: Element>(
 }
 
 const COLUMNS: [&str; 4] = kernels::for_kinds!("columns_of_q");
+
 /// The columns of all `Q` in one launch of a kernel of our own, to `q` from the reflectors in
 /// `packed`, matrices of the same shape; `reflectors <= cols <= rows`.
 ///

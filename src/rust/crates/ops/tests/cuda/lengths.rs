@@ -3,12 +3,9 @@
 use super::common::{fake, start};
 use cuda::eigh::InBlocks;
 use cuda::guard::{self, Guard};
+use cuda::routines::lu::{self, Panel};
 use cuda::routines::svd::{Form, Operands, Parts};
-use cuda::routines::{
-    cholesky, eig, eigh,
-    lu::{self, Panel},
-    qr, svd, tridiagonal,
-};
+use cuda::routines::{cholesky, eig, eigh, qr, svd, tridiagonal};
 use cuda::scratch::{Arena, Part};
 use cuda::small::{self, Small};
 use cuda::{columns, device, Batch, Changed, Cuda};

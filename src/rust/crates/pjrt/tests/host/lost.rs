@@ -1,4 +1,4 @@
-//! Devices after an error of CUDA's that is final.
+//! Devices after a sticky error of CUDA's.
 
 use crate::behaviour::{program, read, run, upload};
 use crate::fake::*;
