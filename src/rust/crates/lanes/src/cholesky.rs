@@ -3,7 +3,7 @@
 use super::block::{finite, gather, scatter, transpose};
 use super::dtype::InParts;
 use super::field::{Field, FieldOf};
-use super::kernel::{run_by_block, Kernel, Most};
+use super::kernel::{run_by_block, Blocks, Kernel, Most};
 use super::lanes::{Float, Lanes};
 use super::pair::Pair;
 use super::rows;
@@ -19,10 +19,10 @@ pub const MOST: Most = Most {
 };
 
 /// Rows up to which blocks of matrices beat one after the other.
-pub const BLOCKS: i32 = 64;
+pub const BLOCKS: Blocks = Blocks::up_to(64);
 
 /// The same for complex matrices, which are in blocks up to there, alone too.
-pub const COMPLEX_BLOCKS: i32 = 32;
+pub const COMPLEX_BLOCKS: Blocks = Blocks::up_to(32);
 
 /// What `info` is for a matrix with NaN or an infinity: no minor is positive definite.
 pub const NOT_FINITE: i32 = 1;
@@ -55,12 +55,12 @@ impl<T: InParts> Kernel<T> for Potrf<'_, T> {
 
     #[inline(always)]
     fn block_pays(&self, width: usize, matrices: usize) -> bool {
-        self.n <= BLOCKS as usize && 2 * matrices > width
+        BLOCKS.hold(self.n, self.n) && 2 * matrices > width
     }
 
     #[inline(always)]
     fn complex_in_rows(&self) -> bool {
-        self.n > COMPLEX_BLOCKS as usize
+        !COMPLEX_BLOCKS.hold(self.n, self.n)
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@ use super::accumulate::form;
 use super::block::gather;
 use super::dtype::InParts;
 use super::field::{Field, FieldOf};
-use super::kernel::{run_by_block, Kernel, Most};
+use super::kernel::{run_by_block, Blocks, Kernel, Most};
 use super::lanes::{Float, Lanes};
 use super::pair::Pair;
 use super::rows;
@@ -27,11 +27,12 @@ pub const MOST: Most = Most {
     complex: rows::eigh::MOST as i32,
 };
 
-/// Rows up to which matrices are computed one to a lane, alone too.
-pub const BLOCKS: i32 = 96;
+/// Rows up to which matrices are computed one to a lane, alone too: full blocks win up to 64 rows, a matrix alone from
+/// 33 on with its rows in lanes.
+pub const BLOCKS: Blocks = Blocks::up_to(48);
 
 /// The same for complex matrices.
-pub const COMPLEX_BLOCKS: i32 = 32;
+pub const COMPLEX_BLOCKS: Blocks = Blocks::up_to(32);
 
 /// What `info` is for a matrix with NaN or an infinity: none of its eigenvalues was found.
 pub const NOT_FINITE: i32 = 1;
@@ -75,12 +76,12 @@ impl<T: InParts> Kernel<T> for Syevd<'_, T> {
 
     #[inline(always)]
     fn alone_in_rows(&self) -> bool {
-        self.n > BLOCKS as usize
+        !BLOCKS.hold(self.n, self.n)
     }
 
     #[inline(always)]
     fn complex_in_rows(&self) -> bool {
-        self.n > COMPLEX_BLOCKS as usize
+        !COMPLEX_BLOCKS.hold(self.n, self.n)
     }
 
     #[inline(always)]
@@ -175,7 +176,7 @@ impl<T: InParts> Syevd<'_, T> {
                 a.fill(T::NAN);
                 continue;
             }
-            let mut places = [0; BLOCKS as usize];
+            let mut places = [0; BLOCKS.long];
             let places = order(d, lane, w, &mut places, |a, b| a <= b);
             if self.vectors {
                 let rows = n * T::PARTS;

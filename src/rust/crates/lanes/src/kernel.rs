@@ -56,8 +56,8 @@ pub trait Kernel<T> {
     }
 
     /// Computes matrix `one` with its rows in lanes. Where a matrix of that shape may be computed by
-    /// [`run`](Kernel::run) too, to the same bits; where none is, as in QR of more than 64 rows or columns, to bits
-    /// that do not depend on the vectors' width.
+    /// [`run`](Kernel::run) too, to the same bits; where none is, as in QR, to bits that do not depend on the vectors'
+    /// width.
     fn run_rows<V: Lanes<Float = T>>(&mut self, _one: usize, _scratch: &mut [V])
     where
         T: Float,
@@ -201,6 +201,29 @@ impl<T: InParts> Run<'_, T> {
         let from = self.from.map_or(&*a, |from| &from[here]);
         block::gather(T::parts(from), to);
         a
+    }
+}
+
+/// Sizes up to which matrices are computed in blocks, one to a lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// The larger one of rows and columns.
+    pub long: usize,
+    /// The smaller one.
+    pub short: usize,
+}
+
+impl Blocks {
+    /// Up to `n` rows and columns.
+    pub const fn up_to(n: usize) -> Blocks {
+        Blocks { long: n, short: n }
+    }
+
+    /// Whether matrices of `m` × `n` are among them.
+    #[inline(always)]
+    pub const fn hold(self, m: usize, n: usize) -> bool {
+        let (short, long) = if m < n { (m, n) } else { (n, m) };
+        long <= self.long && short <= self.short
     }
 }
 

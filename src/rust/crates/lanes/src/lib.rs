@@ -7,8 +7,8 @@
 //!
 //! A matrix alone has its rows in lanes instead (`rows/`), where that is written: lu and Cholesky, which for more than
 //! 64 columns are computed so only. The operations on an element and their order are the same, and so are the bits.
-//! QR of more than 64 rows or columns has its rows in lanes too, and nothing smaller has; nor have eigh and svd up to
-//! 96, nor any complex matrix up to 32 (svd: 48).
+//! A QR, eigh or svd is computed in one of the two ways, by its size alone: small ones in blocks ([`Blocks`]), and all
+//! others with their rows in lanes. So is any complex matrix.
 //!
 //! To add one: a struct of the slices of a run of matrices, with `Kernel` for it and a place in `kernels.rs`, and in the
 //! routine of the batch, where [`suits`] says so, runs of matrices (`run_length`) for `for_each_run`
@@ -63,7 +63,7 @@ mod x86;
 
 pub use dispatch::Unit;
 pub use dtype::InParts;
-pub use kernel::{Most, Run};
+pub use kernel::{Blocks, Most, Run};
 pub use kernels::{suits, AnyKernel, Vectorised};
 pub use lanes::Float;
 pub use scratch::NoMemory;

@@ -3,7 +3,7 @@
 use super::block::{finite, scatter};
 use super::dtype::InParts;
 use super::field::{Field, FieldOf};
-use super::kernel::{run_by_block, Kernel, Most, Run};
+use super::kernel::{run_by_block, Blocks, Kernel, Most, Run};
 use super::lanes::{Float, Lanes};
 use super::pair::Pair;
 use super::rows;
@@ -18,10 +18,10 @@ pub const MOST: Most = Most {
 };
 
 /// Rows and columns up to which blocks of matrices beat one after the other.
-pub const BLOCKS: i32 = 64;
+pub const BLOCKS: Blocks = Blocks::up_to(64);
 
 /// The same for complex matrices, which are in blocks up to there, alone too.
-pub const COMPLEX_BLOCKS: i32 = 32;
+pub const COMPLEX_BLOCKS: Blocks = Blocks::up_to(32);
 
 /// A run of matrices, their pivots and `info`s.
 pub struct Lu<'a, T> {
@@ -47,12 +47,12 @@ impl<T: InParts> Kernel<T> for Lu<'_, T> {
 
     #[inline(always)]
     fn block_pays(&self, width: usize, matrices: usize) -> bool {
-        self.run.m.max(self.run.n) <= BLOCKS as usize && 2 * matrices > width
+        BLOCKS.hold(self.run.m, self.run.n) && 2 * matrices > width
     }
 
     #[inline(always)]
     fn complex_in_rows(&self) -> bool {
-        self.run.m.max(self.run.n) > COMPLEX_BLOCKS as usize
+        !COMPLEX_BLOCKS.hold(self.run.m, self.run.n)
     }
 
     #[inline(always)]

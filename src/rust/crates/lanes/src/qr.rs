@@ -5,7 +5,7 @@ use super::block::{finite, gather, scatter};
 use super::dtype::InParts;
 use super::field::FieldOf;
 use super::householder::{reflect, reflection};
-use super::kernel::{run_by_block, Kernel, Most, Run};
+use super::kernel::{run_by_block, Blocks, Kernel, Most, Run};
 use super::lanes::{Float, Lanes};
 use super::pair::Pair;
 use super::rows::{self, Columns};
@@ -18,23 +18,27 @@ pub const MOST: Most = Most {
     complex: 2048,
 };
 
-/// Rows and columns up to which matrices are computed one to a lane, alone too.
-pub const BLOCKS: i32 = 64;
+/// Sizes up to which matrices are computed one to a lane, alone too: full blocks win up to 64 columns, a matrix alone
+/// from 41 on with its rows in lanes.
+pub const BLOCKS: Blocks = Blocks {
+    long: 64,
+    short: 48,
+};
 
 /// The same for complex matrices.
-pub const COMPLEX_BLOCKS: i32 = 32;
+pub const COMPLEX_BLOCKS: Blocks = Blocks::up_to(32);
 
 /// What both kernels say of large matrices.
 macro_rules! in_rows_if_large {
     () => {
         #[inline(always)]
         fn alone_in_rows(&self) -> bool {
-            self.run.m.max(self.run.n) > BLOCKS as usize
+            !BLOCKS.hold(self.run.m, self.run.n)
         }
 
         #[inline(always)]
         fn complex_in_rows(&self) -> bool {
-            self.run.m.max(self.run.n) > COMPLEX_BLOCKS as usize
+            !COMPLEX_BLOCKS.hold(self.run.m, self.run.n)
         }
 
         #[inline(always)]

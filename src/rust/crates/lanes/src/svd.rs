@@ -8,7 +8,7 @@ use super::bidiagonal::bidiagonal;
 use super::block::{finite, gather, gather_strided};
 use super::dtype::InParts;
 use super::field::{Field, FieldOf};
-use super::kernel::{run_by_block, Kernel, Most};
+use super::kernel::{run_by_block, Blocks, Kernel, Most};
 use super::lanes::{Float, Lanes};
 use super::pair::Pair;
 use super::rows::svd::{self, Results, Svd};
@@ -30,11 +30,15 @@ pub const MOST: Most = Most {
     complex: svd::MOST as i32,
 };
 
-/// Rows and columns up to which matrices are computed one to a lane, alone too.
-pub const BLOCKS: i32 = 96;
+/// Sizes up to which matrices are computed one to a lane, alone too: full blocks win up to 64 rows and columns, a matrix
+/// alone from 33 on with its rows in lanes.
+pub const BLOCKS: Blocks = Blocks {
+    long: 96,
+    short: 48,
+};
 
 /// The same for complex matrices.
-pub const COMPLEX_BLOCKS: i32 = 48;
+pub const COMPLEX_BLOCKS: Blocks = Blocks::up_to(48);
 
 /// A run of matrices of `m` × `n`.
 pub struct Gesdd<'a, T: Element> {
@@ -98,12 +102,12 @@ impl<T: InParts> Kernel<T> for Gesdd<'_, T> {
 
     #[inline(always)]
     fn alone_in_rows(&self) -> bool {
-        self.m.max(self.n) > BLOCKS as usize
+        !BLOCKS.hold(self.m, self.n)
     }
 
     #[inline(always)]
     fn complex_in_rows(&self) -> bool {
-        self.m.max(self.n) > COMPLEX_BLOCKS as usize
+        !COMPLEX_BLOCKS.hold(self.m, self.n)
     }
 
     #[inline(always)]
@@ -226,7 +230,7 @@ impl<T: InParts> Gesdd<'_, T> {
             if bad.as_slice()[lane] != T::Real::ZERO {
                 *info = NOT_FINITE;
             }
-            let mut places = [0; BLOCKS as usize];
+            let mut places = [0; BLOCKS.short];
             let places = order(d, lane, s, &mut places, |a, b| a >= b);
             if *info != 0 {
                 s.fill(T::Real::NAN);
@@ -333,7 +337,7 @@ impl<T: Float> Outputs<'_, T> {
         if columns > narrow {
             // Beside the range of the matrix there is no order.
             let rest = &u[narrow * tall * parts..];
-            let others: [u16; BLOCKS as usize] = std::array::from_fn(|i| i as u16);
+            let others: [u16; BLOCKS.long] = std::array::from_fn(|i| i as u16);
             let others = &others[..columns - narrow];
             let to = &mut to[narrow * steps.1 * parts..];
             scatter_columns(rest, (tall, parts), lane, others, to, steps);

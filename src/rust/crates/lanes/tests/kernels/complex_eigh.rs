@@ -6,7 +6,7 @@ use lanes::eigh::{Syevd, COMPLEX_BLOCKS, NOT_FINITE};
 use lanes::{Together, Unit, ALONE};
 use matrices::Triangle;
 
-const BLOCKS: usize = COMPLEX_BLOCKS as usize;
+const BLOCKS: usize = COMPLEX_BLOCKS.long;
 const SIZES: [usize; 13] = [1, 2, 3, 4, 5, 8, 9, 17, BLOCKS, BLOCKS + 1, 48, 64, 97];
 const COUNTS: [usize; 3] = [1, 7, 17];
 

@@ -5,7 +5,7 @@ use crate::{in_both, on, Random, SLACK, THREADS};
 use lanes::qr::{Geqrf, Orgqr, COMPLEX_BLOCKS};
 use lanes::{Run, Together, Unit, ALONE};
 
-const BLOCKS: usize = COMPLEX_BLOCKS as usize;
+const BLOCKS: usize = COMPLEX_BLOCKS.long;
 
 /// Of matrices in blocks.
 const SMALL: [usize; 6] = [1, 2, 5, 9, 17, BLOCKS];

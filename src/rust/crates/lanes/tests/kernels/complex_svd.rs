@@ -6,7 +6,7 @@ use lanes::svd::{Gesdd, COMPLEX_BLOCKS, NOT_FINITE};
 use lanes::{Together, Unit, ALONE};
 use matrices::Vectors;
 
-const LARGEST: usize = COMPLEX_BLOCKS as usize;
+const LARGEST: usize = COMPLEX_BLOCKS.long;
 const SIZES: [(usize, usize); 16] = [
     (1, 1),
     (1, 2),

@@ -76,7 +76,7 @@ fn naive(mut a: Matrix) -> Vec<f64> {
 
 fn decomposes<T: Real>() {
     let mut random = Random(1);
-    for n in SIZES.into_iter().chain([BLOCKS as usize]) {
+    for n in SIZES.into_iter().chain([BLOCKS.long]) {
         for count in COUNTS {
             let triangle = [Triangle::Lower, Triangle::Upper][(n + count) % 2];
             let x: Vec<T> = random.numbers(n * n * count);
@@ -113,7 +113,7 @@ fn decomposes<T: Real>() {
 /// Matrices without anything to do, and of a few large numbers among small ones.
 fn special<T: Real>() {
     let (large, small) = (T::of(1e30), T::of(1e-30));
-    for n in [1, 2, 5, 17, BLOCKS as usize] {
+    for n in [1, 2, 5, 17, BLOCKS.long] {
         for diagonal in [T::ZERO, T::ONE, large, small] {
             let mut a = vec![T::ZERO; n * n];
             (0..n).for_each(|i| a[i * n + i] = diagonal);
@@ -129,7 +129,7 @@ fn special<T: Real>() {
 }
 
 fn not_finite<T: Real>() {
-    for n in [1, 4, 9, 33, BLOCKS as usize] {
+    for n in [1, 4, 9, 33, BLOCKS.long] {
         let x: Vec<T> = Random(3).numbers(n * n * 7);
         for vectors in [true, false] {
             for place in [0, n - 1, n * n - 1] {

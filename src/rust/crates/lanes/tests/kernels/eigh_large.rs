@@ -121,7 +121,7 @@ fn banded<T: Real>(n: usize, d: impl Fn(usize) -> f64, e: impl Fn(usize) -> f64)
 }
 
 fn known_spectra<T: Real>() {
-    for n in [97, 200] {
+    for n in [49, 97, 200] {
         let (eps, of) = (eps::<T>(), |f: &dyn Fn(f64) -> f64| {
             (0..n).map(|i| f(i as f64 / n as f64)).collect::<Vec<f64>>()
         });
@@ -224,7 +224,7 @@ fn special_matrices<T: Real>() {
 }
 
 fn not_finite<T: Real>() {
-    let n = BLOCKS as usize + 1;
+    let n = BLOCKS.long + 1;
     for (place, bad) in [
         (0, f64::NAN),
         (n - 1, f64::INFINITY),

@@ -87,7 +87,7 @@ fn factors<T: Real>() {
 /// Also such as have few rows or few columns.
 fn large_factors<T: Real>() {
     let mut random = Random(5);
-    for n in LARGE {
+    for n in LARGE.into_iter().chain([49]) {
         for shape in [
             (n, n),
             (n / 2 + 1, n),
@@ -136,7 +136,7 @@ fn columns_of_q<T: Real>() {
 
 fn large_columns_of_q<T: Real>() {
     let mut random = Random(6);
-    for n in LARGE {
+    for n in LARGE.into_iter().chain([49]) {
         for (m, k) in [(n, n), (n + 35, n), (n, n - 7), (n + 1, 16), (n, 3)] {
             columns_of::<T>((m, n, k), 2, &mut random);
         }

@@ -66,7 +66,7 @@ fn naive(a: Matrix) -> Vec<f64> {
 
 fn decomposes<T: Real>() {
     let mut random = Random(1);
-    for n in SIZES.into_iter().chain([BLOCKS as usize]) {
+    for n in SIZES.into_iter().chain([BLOCKS.short]) {
         for m in [n, n / 2 + 1, 64 - n / 2] {
             for (count, vectors) in COUNTS.into_iter().flat_map(|count| ALL.map(|v| (count, v))) {
                 let x: Vec<T> = random.numbers(m * n * count);
@@ -113,7 +113,7 @@ fn check<T: Real>(a: &Matrix, vectors: Vectors, result: &Results<T>) {
 
 /// Of rank 0 and 1.
 fn deficient<T: Real>() {
-    for (m, n) in [(1, 1), (5, 3), (3, 5), (17, 17), (BLOCKS as usize, 9)] {
+    for (m, n) in [(1, 1), (5, 3), (3, 5), (17, 17), (BLOCKS.long, 9)] {
         for value in [0.0, 1.0] {
             let a = vec![T::of(value); m * n];
             let results = batch(&a.repeat(7), 7, &run(m, n, Vectors::Full));
@@ -128,7 +128,7 @@ fn deficient<T: Real>() {
 }
 
 fn not_finite<T: Real>() {
-    for n in [1, 4, 9, 33, BLOCKS as usize] {
+    for n in [1, 4, 9, 33, BLOCKS.short] {
         for vectors in ALL {
             let x: Vec<T> = Random(3).numbers(n * n * 7);
             for place in [0, n * n / 2, n * n - 1] {

@@ -134,7 +134,7 @@ fn bidiagonal<T: Real>(n: usize, d: impl Fn(usize) -> f64, e: impl Fn(usize) -> 
 }
 
 fn known_spectra<T: Real>() {
-    for (m, n) in [(97, 97), (200, 129), (400, 100)] {
+    for (m, n) in [(49, 49), (70, 50), (97, 97), (200, 129), (400, 100)] {
         let (eps, of) = (eps::<T>(), |f: &dyn Fn(f64) -> f64| {
             (0..n).map(|i| f(i as f64 / n as f64)).collect::<Vec<f64>>()
         });
@@ -246,8 +246,8 @@ fn special_matrices<T: Real>() {
 }
 
 fn not_finite<T: Real>() {
-    let n = BLOCKS as usize + 1;
-    for (m, n) in [(n, n), (n, 4), (4, n)] {
+    let (tall, narrow) = (BLOCKS.long + 1, BLOCKS.short + 1);
+    for (m, n) in [(narrow, narrow), (tall, 4), (4, tall)] {
         for (place, bad) in [
             (0, f64::NAN),
             (m - 1, f64::INFINITY),

@@ -4,13 +4,14 @@ use super::QrSolver;
 use crate::platform::host::batch::{cost_in_lanes, for_each, for_each_run, run_length_of, split};
 use crate::platform::host::{kernel_suits, reflect, workspace_sizes, Batch, Changed, HostScalar};
 use crate::platform::{Call, Results};
+use lanes::Blocks;
 use lapack::routines;
 use lapack::{filled, refuse_negative, Workspace};
 use matrices::{all_finite, fill_identity, Matrices};
 use xla_ffi::{AnyBuffer, AnyBufferMut, Host, Result};
 
-/// Rows and columns up to which matrices are computed one to a lane.
-fn blocks<T: HostScalar>() -> i32 {
+/// Sizes up to which matrices are computed one to a lane.
+fn blocks<T: HostScalar>() -> Blocks {
     if T::COMPLEX {
         lanes::qr::COMPLEX_BLOCKS
     } else {

@@ -5,6 +5,7 @@ use crate::platform::host::batch::{
 };
 use crate::platform::host::{kernel_suits, Batch, Changed, HostScalar};
 use lanes::triangular::{Trsm, LEAST_SIDES, MOST, MOST_UNKNOWNS};
+use lanes::Blocks;
 use lapack::{refuse_negative, routines};
 use matrices::{Form, Matrices};
 use xla_ffi::Result;
@@ -43,7 +44,7 @@ pub fn trsm<T: HostScalar>(
     if suits::<T>(shape, form) {
         let square = (order as usize).pow(2);
         let cost = cost_in_lanes(flops, square + shape.elements());
-        let run = run_length_of((cx, shape), MOST.real, cost);
+        let run = run_length_of((cx, shape), Blocks::up_to(MOST.real as usize), cost);
         let (m, n, _) = shape.sizes();
         let runs = x.chunks(run * square).zip(y.parts(run * m * n));
         return for_each_run((cx, shape), cost, runs, |(x, y), together| {

@@ -3,7 +3,7 @@
 //! neighbours.
 
 use super::{xla_error, Batch};
-use lanes::{NoMemory, Together};
+use lanes::{Blocks, NoMemory, Together};
 use lapack::{with_stack, Turn, Work};
 use std::sync::{Mutex, PoisonError};
 use xla_ffi::{Context, Result};
@@ -169,10 +169,11 @@ fn worth_a_lock(cost: f64) -> usize {
     ((AT_ONCE_IN_LANES / cost.max(1.0)) as usize).max(1)
 }
 
-/// [`run_length`], or less for matrices of more than `blocks` rows or columns: they are computed one after the
-/// other, so that no block of them is to be full.
-pub fn run_length_of(batch: Batch<'_>, blocks: i32, cost: f64) -> usize {
-    if batch.1.rows.max(batch.1.cols) <= blocks {
+/// [`run_length`], or less for matrices that `blocks` do not hold: they are computed one after the other, so that no
+/// block of them is to be full.
+pub fn run_length_of(batch: Batch<'_>, blocks: Blocks, cost: f64) -> usize {
+    let (rows, cols, _) = batch.1.sizes();
+    if blocks.hold(rows, cols) {
         run_length(batch, cost)
     } else {
         worth_a_lock(cost)
