@@ -2,18 +2,22 @@
 # for another program.
 
 # Variables that functions of the user read, and the functions that they call, by environments: `env`, `names` and
-# `values`, NULL for what is not there (yet). Holding the values makes R copy them when they are changed, so the same
-# object is the same value.
+# `values`, NULL for what is not there (yet); in groups of `functions` only functions are there, as R passes over all
+# else where it looks for one. Holding the values makes R copy them when they are changed, so the same object is the same
+# value.
 captured_variables <- function(functions) {
   found <- list()
   seen <- list()
   is_seen <- function(x) any(vapply(seen, is_same, NA, x))
   waiting <- functions
-  add <- function(env, names, values, fields = FALSE) {
+  add <- function(env, values, functions = FALSE, fields = FALSE) {
+    names <- names(values)
     waiting <<- c(waiting, unlist(lapply(values, reached_through, env), recursive = FALSE))
-    place <- Position(function(group) identical(group$env, env) && group$fields == fields, found)
+    place <- Position(function(group) {
+      identical(group$env, env) && group$functions == functions && group$fields == fields
+    }, found)
     if (is.na(place)) {
-      found <<- c(found, list(list(env = env, names = names, values = values, fields = fields)))
+      found <<- c(found, list(list(env = env, names = names, values = values, functions = functions, fields = fields)))
     } else {
       new <- !names %in% found[[place]]$names
       found[[place]]$names <<- c(found[[place]]$names, names[new])
@@ -30,12 +34,11 @@ captured_variables <- function(functions) {
       if (!is_seen(x) && !in_package(x) && !identical(x, globalenv()) && length(x) <= most_fields) {
         seen <- c(seen, list(x))
         names <- Filter(function(name) !bindingIsActive(name, x), ls(x, all.names = TRUE, sorted = FALSE))
-        values <- present(names, x)
-        add(x, names(values), values, fields = TRUE)
+        add(x, present(names, x), fields = TRUE)
       }
     } else if (typeof(x) == "closure" && !in_package(environment(x)) && !is_seen(x)) {
       seen <- c(seen, list(x))
-      for (group in free_variables(x)) add(group$env, names(group$values), group$values)
+      for (group in free_variables(x)) add(group$env, group$values, group$functions)
       waiting <- c(waiting, functions_in_dots(x))
     }
   }
@@ -76,8 +79,17 @@ present <- function(names, env) {
   })
 }
 
-# What a function reads that is not in a package: `env` and `values`. Names that are assigned by `<<-` are its own
-# notes.
+# What of a group's variables there is: in one of functions these.
+only_functions <- function(values, functions = TRUE) {
+  if (functions) values[!vapply(values, is.function, NA)] <- list(NULL)
+  values
+}
+
+# What the variables of a group are now
+values_now <- function(group) only_functions(mget(group$names, group$env, "any", list(NULL)), group$functions)
+
+# What a function reads that is not in a package: `env`, `values`, and whether only `functions` count there. Names that
+# are assigned by `<<-` are its own notes.
 # Names of R's functions are among them, for the user may give them another meaning later.
 free_variables <- function(f) {
   code <- as.call(c(as.name("{"), formals(f), body(f)))
@@ -91,14 +103,13 @@ free_variables <- function(f) {
   if (length(classes)) variables <- c(variables, paste0(".__C__", strings_in(code)))
   found <- list()
   for (env in users_environments(environment(f))) {
-    values <- present(unique(c(variables, called, methods_in(env, generics))), env)
-    if (length(values)) {
-      found <- c(found, list(list(env = env, values = values)))
-      # R passes over what is no function where it looks for functions.
-      there <- names(values)[!vapply(values, is.null, NA)]
-      variables <- setdiff(variables, there)
-      called <- setdiff(called, names(Filter(is.function, values)))
-    }
+    of_any_kind <- unique(c(variables, methods_in(env, generics)))
+    values <- present(of_any_kind, env)
+    functions <- only_functions(present(setdiff(called, of_any_kind), env))
+    if (length(values)) found <- c(found, list(list(env = env, values = values, functions = FALSE)))
+    if (length(functions)) found <- c(found, list(list(env = env, values = functions, functions = TRUE)))
+    variables <- setdiff(variables, names(Filter(Negate(is.null), values)))
+    called <- setdiff(called, names(Filter(is.function, c(values, functions))))
   }
   found
 }
@@ -184,10 +195,12 @@ names_read <- function(f, code) {
       own <- walk(parts[[2L]], own)
       target <- parts[[1L]]
       if (is.call(target)) {
-        all <- all.names(target)
-        called <<- c(called, all, paste0(all, "<-"))
         walk(target, own)
-        while (is.call(target)) target <- target[[2L]]
+        while (is.call(target)) {
+          replaced <- if (is.symbol(target[[1L]])) as.character(target[[1L]])
+          called <<- c(called, replaced, sprintf("%s<-", replaced))
+          target <- target[[2L]]
+        }
       }
       c(own, as.character(target))
     } else if (name == "for") {

@@ -11,7 +11,7 @@ changed <- function(captured) {
   }
   for (group in captured) {
     if (is.null(group$read)) {
-      values <- mget(group$names, group$env, "any", list(NULL))
+      values <- values_now(group)
       # In a forked child there is an error in place of an answer.
       if (!isTRUE(.Call(wrap__same_objects, values, group$values)) && !is_same(values, group$values)) {
         return(TRUE)

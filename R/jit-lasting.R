@@ -215,10 +215,13 @@ package_functions <- function(captured, known) {
     found <- values[names(values) == name]
     if (!length(found) || !all(vapply(found, function(x) is.null(x) || is.function(x), NA))) uncertain()
   }
-  absent <- lapply(captured, function(group) group$names[vapply(group$values, is.null, NA)])
-  names <- sort(unique(as.character(unlist(absent))), method = "radix")
+  absent <- function(captured) {
+    as.character(unlist(lapply(captured, function(group) group$names[vapply(group$values, is.null, NA)])))
+  }
+  read <- absent(Filter(function(group) !group$functions, captured))
+  names <- sort(unique(absent(captured)), method = "radix")
   lapply(names, function(name) {
-    found <- get0(name, envir = globalenv())
+    found <- get0(name, envir = globalenv(), mode = if (name %in% read) "any" else "function")
     if (is.function(found) && !is_certain(name)) uncertain()
     if (typeof(found) == "closure") {
       package <- environmentName(topenv(environment(found)))

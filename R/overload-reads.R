@@ -54,21 +54,20 @@ note_names <- function(names, env, inherits = TRUE, mode = "any") {
   names <- names[!is.na(names) & nzchar(names)]
   for (home in if (inherits) searched_environments(env) else if (!in_package(env)) list(env)) {
     if (!length(names)) break
-    values <- present(names, home)
-    note_values(home, values)
+    values <- only_functions(present(names, home), mode == "function")
+    note_values(home, values, mode == "function")
     reached <- captured_variables(unlist(lapply(values, reached_through), recursive = FALSE))
-    for (group in reached) note_values(group$env, group$values)
-    found <- if (mode == "function") Filter(is.function, values) else Filter(Negate(is.null), values)
-    names <- setdiff(names, names(found))
+    for (group in reached) note_values(group$env, group$values, group$functions)
+    names <- setdiff(names, names(Filter(Negate(is.null), values)))
   }
 }
 
 # Values of the program itself are nothing of the session.
-note_values <- function(env, values) {
+note_values <- function(env, values, functions) {
   for (name in names(values)) {
-    key <- paste(rlang::obj_address(env), name)
+    key <- paste(rlang::obj_address(env), name, functions)
     if (!is_value(values[[name]]) && is.null(trace_state$session_reads[[key]])) {
-      trace_state$session_reads[[key]] <- list(env = env, values = values[name])
+      trace_state$session_reads[[key]] <- list(env = env, values = values[name], functions = functions)
     }
   }
 }
@@ -111,7 +110,7 @@ converted_code <- function(code, envir, enclos, call) {
   home <- if (is.null(layer)) env else parent.env(layer)
   formals <- stats::setNames(rep(list(NULL), length(inside)), inside)
   for (group in captured_variables(list(as.function(c(formals, list(as_call(code))), home)))) {
-    note_values(group$env, group$values)
+    note_values(group$env, group$values, group$functions)
   }
   if (is.null(layer)) {
     return(code)

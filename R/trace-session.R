@@ -3,7 +3,7 @@
 # Without what the function itself has changed: those are its own notes.
 settled <- function(captured) {
   lapply(captured, function(group) {
-    now <- mget(group$names, group$env, "any", list(NULL))
+    now <- values_now(group)
     kept <- vapply(seq_along(now), function(i) is_same(now[i], group$values[i]), NA)
     group$names <- group$names[kept]
     group$values <- group$values[kept]
@@ -31,9 +31,12 @@ grouped_reads <- function(reads) {
   is_variable <- vapply(reads, function(read) is.environment(read$env), NA)
   groups <- list()
   for (read in reads[is_variable]) {
-    place <- Position(function(group) identical(group$env, read$env), groups)
+    place <- Position(function(group) {
+      identical(group$env, read$env) && group$functions == read$functions
+    }, groups)
     if (is.na(place)) {
-      groups <- c(groups, list(list(env = read$env, names = names(read$values), values = read$values)))
+      group <- list(env = read$env, names = names(read$values), values = read$values, functions = read$functions)
+      groups <- c(groups, list(group))
     } else {
       groups[[place]]$names <- c(groups[[place]]$names, names(read$values))
       groups[[place]]$values <- c(groups[[place]]$values, read$values)

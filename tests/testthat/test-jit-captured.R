@@ -212,6 +212,31 @@ test_that("what a function changes itself does not ask for another program", {
   expect_identical(count, 1)
 })
 
+test_that("variables named like R's functions, or like the function's own variables, ask for no other program", {
+  skip_without_plugin()
+  traces <- 0
+  home <- new.env(parent = globalenv())
+  home$traced <- function() traces <<- traces + 1
+  f <- eval(quote(function(x) {
+    traced()
+    y <- numeric(3)
+    for (i in 1:3) y[i] <- c(x, 2)[[1]] * i
+    dim(y) <- 3
+    sum(y)
+  }), home)
+  compiled <- xla_jit(f)
+  for (value in 1:3) {
+    for (name in c("i", "y", "c", "numeric", "dim", "dim<-", "sum")) assign(name, value, envir = home)
+    expect_equal(compiled(2), f(2))
+  }
+  # R's own run of `f` counts, too.
+  expect_identical(traces, 4)
+  home$c <- function(...) 10
+  expect_equal(compiled(2), 60)
+  home$`dim<-` <- function(x, value) -x
+  expect_equal(compiled(2), -60)
+})
+
 test_that("arguments that were left out of the function around are as in R, and noticed when they come", {
   skip_without_plugin()
   expect_noticed(quote({

@@ -3,10 +3,11 @@
 use std::ffi::c_void;
 
 use extendr_ffi::{
-    R_MissingArg, R_NilValue, Rboolean, LENGTH, SEXP, SEXPTYPE, STRING_ELT, TYPEOF, VECTOR_ELT,
+    R_MissingArg, R_NilValue, Rboolean, Rf_isFunction, LENGTH, SEXP, SEXPTYPE, STRING_ELT, TYPEOF,
+    VECTOR_ELT,
 };
 
-use crate::r::argument::elements;
+use crate::r::argument::{elements, flag};
 use crate::r::entry::routines;
 use crate::r::object::borrowed;
 use crate::r::unwind::protect;
@@ -21,13 +22,16 @@ extern "C-unwind" {
 
 routines! {
     // Whether the variables of groups as captured_variables() gives them hold the objects that they held, not equal ones,
-    // NULL standing for none. FALSE for groups of another kind.
+    // NULL standing for none, and in groups of functions for all else. FALSE for groups of another kind.
     fn same_variables(groups) {
         let same = elements(groups).iter().all(|group| {
             // SAFETY: an element of a list that R protects.
             match elements(unsafe { borrowed(group) })[..] {
                 // SAFETY: R's thread; the elements live as long as the list.
-                [env, names, values, ..] => unsafe { group_is_same(env, names, values) },
+                [env, names, values, functions, ..] => unsafe {
+                    let functions = flag(borrowed(&functions)) == Some(true);
+                    group_is_same(env, names, values, functions)
+                },
                 _ => false,
             }
         });
@@ -37,7 +41,7 @@ routines! {
 
 /// # Safety
 /// On R's thread, within a call of a routine, with objects that R protects.
-unsafe fn group_is_same(env: SEXP, names: SEXP, values: SEXP) -> bool {
+unsafe fn group_is_same(env: SEXP, names: SEXP, values: SEXP, functions: bool) -> bool {
     // SAFETY: the caller's promise; types and lengths are looked at before they are relied on. Names of variables are
     // strings that R has, so that a symbol is found, or made; evaluating one may run code of an active binding or of an
     // argument that was not looked at yet, and jump: there is nothing to be freed but the elements, which outlive it.
@@ -53,7 +57,9 @@ unsafe fn group_is_same(env: SEXP, names: SEXP, values: SEXP) -> bool {
                 match R_existsVarInFrame(env.cast(), symbol) {
                     // An argument that was left out cannot be evaluated.
                     Rboolean::TRUE => {
-                        held != R_MissingArg && Rf_eval(symbol, env.cast()) == held.cast()
+                        let value: SEXP = Rf_eval(symbol, env.cast()).cast();
+                        let counts = !functions || Rf_isFunction(value) == Rboolean::TRUE;
+                        held != R_MissingArg && held == if counts { value } else { R_NilValue }
                     }
                     _ => held == R_NilValue,
                 }
