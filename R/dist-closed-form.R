@@ -32,9 +32,18 @@ overload_dlogis <- function(x, location = 0, scale = 1, log = FALSE) {
   call <- sys.call()
   check_density(log, call)
   distribution("dlogis()", list(x = x, location = location, scale = scale), function(x, location, scale) {
-    z <- abs((x - location) / scale)
-    density_of(-(z + log(scale) + 2 * log1p(exp(-z))), scale > 0 & z == z, log)
+    z <- (x - location) / scale
+    density_of(logis_op()(z) - log(scale), scale > 0 & z == z, log)
   }, call, log)
+}
+
+# The logarithm of dlogis(), by an op: it is smooth where abs() is not.
+logis_op <- function() {
+  density <- function(x) {
+    size <- abs(x)
+    -(size + 2 * log1p(exp(-size)))
+  }
+  slope_op("logis", density, function(x, y) -tanh(x / 2))
 }
 
 overload_dweibull <- function(x, shape, scale = 1, log = FALSE) {

@@ -99,13 +99,14 @@ complex_power <- function(x, y, exponent) {
   complex_power_op()(x, y)
 }
 
-# Where y is 0 it does not depend on x, and where the power vanishes or x is 0 log(x) is taken as 0.
+# Where both are 0, or y is and x is NaN, it does not depend on x, and where the power vanishes or x is 0 log(x) is taken
+# as 0.
 complex_power_op <- function() {
   made_once("op complex_power", function() {
     jvp <- function(primals, results, tangents) {
       x <- primals[[1L]]
       y <- primals[[2L]]
-      flat <- is_zero(y)
+      flat <- is_zero(y) & (is_zero(x) | (x != x))
       exponent <- selected(flat, filled(1, y), y - 1)
       by_x <- along(tangents[[1L]], function(t) t * selected(flat, filled(0, x), y * complex_power_op()(x, exponent)))
       base <- selected(is_zero(x) | vanishes_at(x, y), filled(1, x), x)

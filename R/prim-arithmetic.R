@@ -68,13 +68,13 @@ primitive("divide",
   }
 )
 
-# x^y: where y is 0 it does not depend on x, and where x is 0 log(x) is taken as 0.
+# x^y: where both are 0, or y is and x is NaN, it does not depend on x, and where x is 0 log(x) is taken as 0.
 primitive("power", jvp = function(node, tangents) {
   x <- node$inputs[[1L]]
   y <- node$inputs[[2L]]
   one <- filled(1, x)
   by_x <- along(tangents[[1L]], function(t) {
-    flat <- compared(y, 0, "EQ", "`==`")
+    flat <- compared(y, 0, "EQ", "`==`") & ((x == 0) | (x != x))
     exponent <- selected(flat, one, y - 1)
     t * selected(flat, filled(0, x), y * bind("power", list(x, exponent), x@dtype, x@shape))
   })
