@@ -97,14 +97,15 @@ foreign_reason <- function(path) {
 
 is_own_file <- function(file) file.exists(file) && is.null(foreign_reason(file))
 
-# Writes a file under another name and renames it. Where it cannot be written there is none.
-write_whole <- function(file, write) {
+# Writes a file under another name and renames it. Where it cannot be written there is none. NULL is the mode that R
+# gives new files.
+write_whole <- function(file, write, mode = "0600") {
   made <- tempfile(".made", dirname(file))
   on.exit(unlink(made))
   done <- tryCatch(
     {
       write(made)
-      Sys.chmod(made, "0600", use_umask = FALSE)
+      if (!is.null(mode)) Sys.chmod(made, mode, use_umask = FALSE)
       file.rename(made, file)
     },
     xlaffi_error_disk_full = function(error) FALSE, warning = function(warning) FALSE

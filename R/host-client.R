@@ -138,6 +138,17 @@ synchronous_device <- function() {
   host_state$synchronous
 }
 
+device_count_asked_for <- function(call) {
+  asked <- Sys.getenv("PJRT_CPU_DEVICE_COUNT")
+  count <- if (nzchar(asked)) suppressWarnings(as.numeric(asked)) else 1
+  if (is.na(count) || count != trunc(count) || count < 1 || count > 1024) {
+    abort(sprintf("PJRT_CPU_DEVICE_COUNT must be a whole number from 1 to 1024, not \"%s\"", asked),
+      operand = "cpu_device_count", call = call
+    )
+  }
+  as.integer(count)
+}
+
 # Defaults of the platform, then the user's; each one integer, number, string or flag.
 client_options <- function(platform, options, call = rlang::caller_env()) {
   if (!is.list(options) || (length(options) && is.null(names(options)))) {
@@ -145,17 +156,7 @@ client_options <- function(platform, options, call = rlang::caller_env()) {
   }
   defaults <- list()
   if (platform == "cpu") {
-    count <- suppressWarnings(as.integer(Sys.getenv("PJRT_CPU_DEVICE_COUNT", "1")))
-    if (is.na(count) || count < 1L) {
-      abort(
-        sprintf(
-          "PJRT_CPU_DEVICE_COUNT must be a positive whole number, not \"%s\"",
-          Sys.getenv("PJRT_CPU_DEVICE_COUNT")
-        ),
-        operand = "cpu_device_count", call = call
-      )
-    }
-    defaults$cpu_device_count <- count
+    defaults$cpu_device_count <- device_count_asked_for(call)
   }
   if (platform == "cuda") {
     # Several R sessions on one GPU are usual, and one that holds three quarters of its memory stops the others.

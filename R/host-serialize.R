@@ -19,7 +19,7 @@
 #'
 #' @param executable An executable, see [pjrt_compile()].
 #' @param path A file to write to, or to read from. It is written under another name first, so that nobody finds half
-#'   of it.
+#'   of it. A file that was there keeps its mode, and a link what it leads to; devices are written to as they are.
 #' @param bytes A raw vector made by `pjrt_serialize()`.
 #' @param device The device to load the program for: a device, a name such as `"cpu:1"`, or `NULL` for the default. For
 #'   a program on several devices a list of as many, or `NULL` for the first.
@@ -48,10 +48,21 @@ pjrt_serialize <- function(executable, path = NULL) {
     return(bytes)
   }
   check_string(path, "path")
-  if (!isTRUE(write_whole(path.expand(path), function(made) write_bytes(bytes, made)))) {
+  if (!isTRUE(write_in_place(bytes, path.expand(path)))) {
     abort(sprintf("\"%s\" cannot be written", path), code = "UNAVAILABLE", operand = "path")
   }
   invisible(bytes)
+}
+
+# Bytes to a file of the user's: whether that was possible
+write_in_place <- function(bytes, path) {
+  exists <- file.exists(path)
+  if (exists) path <- normalizePath(path)
+  if (exists && grepl("^/(dev|proc)/", path)) {
+    no <- function(condition) FALSE
+    return(tryCatch(is.null(writeBin(bytes, path)), error = no, warning = no))
+  }
+  write_whole(path, function(made) write_bytes(bytes, made), if (exists) file.mode(path))
 }
 
 #' @rdname pjrt_serialize

@@ -3,7 +3,7 @@
 # An end has the argument that is at it, with the sign of the way inside, as `inward`.
 
 distribution_points <- list(
-  norm = list(at = list(x = c(0.3, -2, 25, -25), mean = c(0, 1, 0.5, 0), sd = c(1, 2, 0.7, 0.9))),
+  norm = list(at = list(x = c(0.3, -2, 25, -25, 1), mean = c(0, 1, 0.5, 0, 1), sd = c(1, 2, 0.7, 0.9, 2))),
   lnorm = list(
     at = list(x = c(0.3, 2, 1e6, 1e-6), meanlog = c(0, 1, 0.5, 1), sdlog = c(1, 2, 0.7, 1)),
     ends = list(list(x = 0, meanlog = 0.3, sdlog = 1.5, inward = c(x = 1)))
@@ -15,8 +15,8 @@ distribution_points <- list(
     at = list(x = c(0.3, 2), min = c(-1, 0.5), max = c(1, 7)),
     ends = list(list(x = 1, min = 1, max = 3, inward = c(x = 1)), list(x = 3, min = 1, max = 3, inward = c(x = -1)))
   ),
-  cauchy = list(at = list(x = c(0.3, -2, 1e6, -1e6), location = c(0, 1, 0.5, 1), scale = c(1, 2, 0.7, 3))),
-  logis = list(at = list(x = c(0.3, -2, 400, -400), location = c(0, 1, 0.5, 1), scale = c(1, 2, 0.7, 0.8))),
+  cauchy = list(at = list(x = c(0.3, -2, 1e6, -1e6, 1), location = c(0, 1, 0.5, 1, 1), scale = c(1, 2, 0.7, 3, 2))),
+  logis = list(at = list(x = c(0.3, -2, 400, -400, 1), location = c(0, 1, 0.5, 1, 1), scale = c(1, 2, 0.7, 0.8, 2))),
   weibull = list(
     at = list(x = c(0.3, 2, 30, 1e-5), shape = c(0.7, 1, 2.5, 1.5), scale = c(1, 2, 7, 2)),
     ends = list(list(x = 0, shape = c(0.7, 1, 1.5, 2, 3, 4.5), scale = 2, inward = c(x = 1)))

@@ -17,7 +17,7 @@ element_points <- list(
   tanh = list("tanh(x)", x = c(-20, 0, 1.5)), tanpi = list("tanpi(x)", x = c(-3.2, 0, 0.4)),
   "+" = list("x + y", x = c(-2, 3), y = c(0.5, 1e5)), "-" = list("x - y", x = c(-2, 3), y = c(0.5, 1e5)),
   "*" = list("x * y", x = c(-2, 3), y = c(0.5, 1e5)), "/" = list("x / y", x = c(-2, 3), y = c(0.5, 1e5)),
-  "^" = list("x^y", x = c(0.4, 3, 2), y = c(-2.5, 2, 0.5)),
+  "^" = list("x^y", x = c(0.4, 3, 2, 2), y = c(-2.5, 2, 0.5, 0)),
   "%%" = list("x %% y", x = c(-2, 3.3), y = c(0.7, -1.4)),
   "%/%" = list("x * (x %/% y)", x = c(-2, 3.3), y = c(0.7, -1.4)),
   hlo_add = list("hlo_add(x, y)", x = c(-2, 3), y = c(0.5, 1e5)),

@@ -52,8 +52,12 @@ test_that("bad options are named", {
     xlaffi:::client_options("cpu", list(num_threads = NULL, cpu_device_count = NA))
     as_pjrt_client(1)
   })
-  withr::local_envvar(PJRT_CPU_DEVICE_COUNT = "many")
-  expect_snapshot(error = TRUE, xlaffi:::client_options("cpu", list()))
+  for (count in c("many", "2.5", "1025")) {
+    withr::local_envvar(PJRT_CPU_DEVICE_COUNT = count)
+    expect_snapshot(error = TRUE, xlaffi:::client_options("cpu", list()))
+  }
+  withr::local_envvar(PJRT_CPU_DEVICE_COUNT = "")
+  expect_identical(xlaffi:::client_options("cpu", list()), list(cpu_device_count = 1L))
 })
 
 test_that("the environment sets platform and number of devices", {

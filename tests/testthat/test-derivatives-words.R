@@ -33,6 +33,7 @@ test_that("words of elements have first and second derivatives", {
   cases <- lapply(names(element_points), element_case)
   expect_derivatives_right(one_in(8L, cases[!apart]), 30L)
   expect_derivatives_right(one_in(8L, cases[apart]), 30L)
+  expect_equal(xla_grad(function(y) xla_grad(function(x) Re((x + 1i)^y))(2))(0), 0.4)
 })
 
 test_that("words of arrays have first and second derivatives", {

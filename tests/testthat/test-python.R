@@ -48,6 +48,22 @@ test_that("R waits without Python's lock, which its thread may keep", {
   ))
 })
 
+test_that("letters in paths are no hindrance in a C locale", {
+  skip_unless_included("Python")
+  skip_on_os("windows")
+  skip_without_compiler("c")
+  folder <- file.path(withr::local_tempdir(), "caf\u00e9")
+  dir.create(folder)
+  python <- Sys.getenv("XLAFFI_PYTHON", plugin_python())
+  file.symlink(dirname(dirname(python)), file.path(folder, "venv"))
+  withr::local_envvar(XLAFFI_PYTHON = file.path(folder, "venv", "bin", basename(python)))
+  run <- run_r("
+    plus <- ffi_source('x: f64[] -> y: f64[]', '*y = *x + 1;', name = 'plus')
+    cat(!l10n_info()[['UTF-8']], plus(1), xla_jit(function(x) x + 1)(2))
+  ", env = c(LC_ALL = "C", R_USER_CACHE_DIR = file.path(folder, "cache")))
+  expect_identical(run, list(output = "TRUE 2 3", status = 0L))
+})
+
 # What a session says that cannot have its plugin.
 start_fails <- function(env) {
   run <- run_r("

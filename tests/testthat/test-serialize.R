@@ -161,6 +161,25 @@ test_that("a place that cannot be written is told", {
   expect_identical(error$code, "UNAVAILABLE")
 })
 
+test_that("a file keeps its mode, a link what it leads to, and a device is one afterwards", {
+  skip_without_plugin()
+  skip_on_os("windows")
+  folder <- withr::local_tempdir()
+  withr::local_dir(folder)
+  exec <- compile(donating)
+  file.create("known")
+  Sys.chmod("known", "664", use_umask = FALSE)
+  file.symlink("known", "link")
+  bytes <- pjrt_serialize(exec, "link")
+  expect_identical(Sys.readlink("link"), "known")
+  expect_identical(format(file.mode("known")), "664")
+  expect_identical(readBin("known", "raw", file.size("known")), bytes)
+  pjrt_serialize(exec, "new")
+  expect_identical(file.mode("new"), as.octmode("666") & !Sys.umask())
+  pjrt_serialize(exec, "/dev/null")
+  expect_length(readBin("/dev/null", "raw", 1), 0L)
+})
+
 test_that("ops of the user's own go along by name and definition", {
   skip_without_plugin()
   skip_unless_all()

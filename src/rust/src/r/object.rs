@@ -98,7 +98,8 @@ pub fn described(robj: &Robj) -> String {
     }
 }
 
-/// An element of a character vector in UTF-8; `None` for NA and what is no text.
+/// An element of a character vector in UTF-8; `None` for NA and what is no text. In a C locale, where R knows of no
+/// letters and writes their bytes out as `<c3>`, bytes that are UTF-8 are taken as that: paths come so.
 ///
 /// # Safety
 /// On R's thread, with an element that lives as long as the result, within a call from R.
@@ -113,8 +114,12 @@ unsafe fn element_text<'a>(element: SEXP) -> Option<&'a str> {
         if bytes.to_bytes().is_ascii() {
             return bytes.to_str().ok();
         }
-        CStr::from_ptr(protect(|| Rf_translateCharUTF8(element.cast())))
-            .to_str()
-            .ok()
+        let translated = CStr::from_ptr(protect(|| Rf_translateCharUTF8(element.cast())));
+        if translated.to_bytes().is_ascii() {
+            if let Ok(text) = bytes.to_str() {
+                return Some(text);
+            }
+        }
+        translated.to_str().ok()
     }
 }

@@ -1,6 +1,6 @@
 //! Bringing Python up in this process, once; it is never taken down.
 
-use super::capi::{wide, Capi};
+use super::capi::{wide, Capi, WChar};
 use super::probe::{Candidate, Source};
 use crate::base::error::{Error, Result};
 use libloading::Library;
@@ -128,18 +128,20 @@ fn bring_up(chosen: Candidate) -> Result<Running> {
     })?;
     let c = Capi::load(&library)
         .map_err(|e| Error::precondition(format!("Python's library {} {e}", path.display())))?;
-    // Python stays for as long as the process.
-    std::mem::forget(library);
     if let (Some(set), Some(name)) = (
         c.Py_SetProgramName,
-        chosen.executable.as_deref().and_then(Path::to_str),
+        chosen
+            .executable
+            .as_deref()
+            .and_then(|path| program_name(&c, &library, path)),
     ) {
         // From its program name Python finds its own library and the virtual environment; it keeps
         // the pointer.
-        let name: &'static [super::capi::WChar] = Box::leak(wide(name).into_boxed_slice());
         // SAFETY: Python is not initialised yet; the text ends with zero and lives for ever.
-        unsafe { set(name.as_ptr()) };
+        unsafe { set(name) };
     }
+    // Python stays for as long as the process.
+    std::mem::forget(library);
     let locale = Locale::save();
     // SAFETY: not initialised yet. 0: signal handlers stay the host's, so that Ctrl-C keeps its
     // meaning there. The lock is given up at once; every call takes it anew.
@@ -153,6 +155,48 @@ fn bring_up(chosen: Candidate) -> Result<Running> {
         from: chosen,
         foreign: false,
     })
+}
+
+/// A path as Python has it, for ever.
+#[cfg(unix)]
+fn program_name(c: &Capi, library: &Library, path: &Path) -> Option<*const WChar> {
+    use std::os::unix::ffi::OsStrExt;
+    let text = path.to_str();
+    let text = text.filter(|text| text.is_ascii() || letters_are_utf8() || in_utf8_mode(library));
+    if let Some(text) = text {
+        return Some(Box::leak(wide(text).into_boxed_slice()).as_ptr());
+    }
+    // As Python decodes it in this locale, since it ends the process where it cannot encode it again.
+    let bytes = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: may be called before Python is initialised; the text ends with zero, and no length is asked for. What it
+    // gives is never freed.
+    let name = unsafe { c.Py_DecodeLocale?(bytes.as_ptr(), std::ptr::null_mut()) };
+    (!name.is_null()).then_some(name.cast_const())
+}
+
+#[cfg(not(unix))]
+fn program_name(_c: &Capi, _library: &Library, path: &Path) -> Option<*const WChar> {
+    Some(Box::leak(wide(path.to_str()?).into_boxed_slice()).as_ptr())
+}
+
+/// Whether the locale's character set is UTF-8.
+#[cfg(unix)]
+fn letters_are_utf8() -> bool {
+    // SAFETY: the C library's own text, which is looked at before anybody may change the locale.
+    unsafe { std::ffi::CStr::from_ptr(libc::nl_langinfo(libc::CODESET)) }
+        .to_bytes()
+        .eq_ignore_ascii_case(b"UTF-8")
+}
+
+/// Has Python, which is not initialised yet, take all text for UTF-8 whatever the locale, as its own program does in a C
+/// locale; whether this one can.
+#[cfg(unix)]
+fn in_utf8_mode(library: &Library) -> bool {
+    // SAFETY: a variable of the documented C API, which Python reads when it is initialised.
+    unsafe { library.get::<*mut c_int>(b"Py_UTF8Mode\0") }
+        // SAFETY: as above; nobody else starts Python, as we do so with a lock held.
+        .map(|mode| unsafe { mode.write(1) })
+        .is_ok()
 }
 
 /// Extension modules look Python's symbols up in the global scope.
