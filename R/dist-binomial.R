@@ -37,15 +37,14 @@ overload_dmultinom <- function(x, size = NULL, prob, log = FALSE) {
     )
   }
   distribution("dmultinom()", list(x = as.vector(x), prob = as.vector(prob)), function(x, prob) {
-    # R cuts off what is behind the point, so -1.4 is a count as well.
-    count <- hlo_max(floor(x + 0.5), 0)
+    count <- floor(x + 0.5)
     share <- prob / sum(prob)
     none <- share == 0
     # Where a share is 0 its power has slopes that its logarithm has not.
     powers <- (if (log) end_log_power else end_power)(hlo_select(none, share, 1), hlo_select(none, count, 0))
     density <- lgamma(sum(count) + 1) + sum(count * log(hlo_select(none, 1, share)) - lgamma(count + 1))
     density <- if (log) density + sum(powers) else exp(density) * prod(powers)
-    only_where(all(x > -1.5 & prob >= 0 & finite(x) & finite(prob)) & sum(prob) > 0, density)
+    only_where(all(count >= 0 & prob >= 0 & finite(x) & finite(prob)) & sum(prob) > 0, density)
   }, call, log)
 }
 

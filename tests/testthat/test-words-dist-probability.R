@@ -141,7 +141,7 @@ test_that("numbers below 0 are no counts, however near", {
     )
   })(c(-1e-8, -1e-20), 2)
   expect_identical(lapply(out, as.vector), rep(list(c(0, 0)), length(out)))
-  # R cuts these off before it asks.
+  # R rounds these before it asks.
   expect_equal(as.vector(xla_jit(function(x) dmultinom(x, prob = c(0.5, 0.5)))(c(-1e-8, 1))), 0.5)
 })
 
