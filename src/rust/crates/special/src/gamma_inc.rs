@@ -79,8 +79,8 @@ fn series<T: Number>(a: T, x: f64) -> T {
     T::constant(f64::NAN)
 }
 
-/// `1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / ...))`. Beyond 1e16 the first term is all of it. There `b + 2` is
-/// `b`, whose product with `1 / b`, where that is not 1, would change each further term by a rounding, without end.
+/// `1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / ...))`. Beyond 1e16 the first term is all of it. There `b + 2`
+/// is `b`, and its rounded product with `1 / b`, where it is not 1, would change the value at each further term.
 fn fraction<T: Number>(a: T, x: f64) -> T {
     let mut b = -a + (x + 1.0);
     let mut c = T::constant(1e300);
@@ -262,7 +262,11 @@ mod tests {
                 assert_eq!(found.of(true).value, 1.0, "shape {shape}, x {x}");
                 assert_eq!(found.of(false).value, 0.0, "shape {shape}, x {x}");
                 let log = found.log_of(false);
-                near(1e-12, log.value, log_gamma_density(shape, x) - (-shape / x).ln_1p());
+                near(
+                    1e-12,
+                    log.value,
+                    log_gamma_density(shape, x) - (-shape / x).ln_1p(),
+                );
                 assert!(log.slope.is_finite(), "shape {shape}, x {x}");
             }
         }
