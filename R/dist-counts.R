@@ -68,14 +68,16 @@ count_quantile <- function(p, guess, parameters, probability, lower, log) {
 # rounding does, also by that of a p near 1.
 count_limit <- function(p, turned, lower, log) {
   eps <- .Machine$double.eps
+  # XLA takes what is below for 0.
+  least <- .Machine$double.xmin
   limit <- if (log) {
-    hlo_select(turned, hlo_log1mexp(hlo_select(turned, -p, 1)), p)
+    hlo_select(turned, hlo_log1mexp(hlo_max(hlo_select(turned, -p, 1), least)), p)
   } else {
     rest <- 1 - p
     # R's own probabilities are rounded near 1.
     fuzz <- if (lower) 8 * p + 0.25 else hlo_select(rest > 32 * eps, 0.25 - 8 * p, -0.25)
     near <- rest + eps * fuzz
-    log(hlo_select(turned, near, p))
+    log(hlo_max(hlo_select(turned, near, p), least))
   }
   slack <- eps * (128 - 4 * limit)
   limit + hlo_select(turned, slack, -slack) * (if (lower) 1 else -1)
