@@ -6,8 +6,10 @@ overload_dbinom <- function(x, size, prob, log = FALSE) {
   log_probability <- if (is_one(size)) log_bernoulli else log_binomial
   distribution("dbinom()", list(x = x, size = size, prob = prob), function(x, size, prob) {
     n <- round(size)
-    valid <- prob >= 0 & prob <= 1 & (is_whole(size) | size == Inf) & size >= 0 & x == x
     count <- count_of(x)
+    # Of endless trials R knows none that are some.
+    known <- finite(n) | count == 0 | prob == 0 | prob == 1
+    valid <- prob >= 0 & prob <= 1 & (is_whole(size) | size == Inf) & size >= 0 & x == x & known
     others <- n - count
     inside <- is_count(x) & others >= 0 & finite(n)
     ends <- list(
@@ -42,7 +44,7 @@ overload_dmultinom <- function(x, size = NULL, prob, log = FALSE) {
     powers <- (if (log) end_log_power else end_power)(hlo_select(none, share, 1), hlo_select(none, count, 0))
     density <- lgamma(sum(count) + 1) + sum(count * log(hlo_select(none, 1, share)) - lgamma(count + 1))
     density <- if (log) density + sum(powers) else exp(density) * prod(powers)
-    only_where(all(x >= 0 & prob >= 0 & finite(x) & finite(prob)) & sum(prob) > 0, density)
+    only_where(all(count >= 0 & prob >= 0 & finite(x) & finite(prob)) & sum(prob) > 0, density)
   }, call, log)
 }
 

@@ -93,7 +93,7 @@ gamma_quantile <- function(p, shape, scale, lower, log) {
   inner <- scale * standard_gamma_quantile(p, hlo_select(usual, shape, 1), lower, log)
   endless <- hlo_select(point, 0, filled(Inf, p))
   list(
-    inner = hlo_select(usual, inner, endless), valid = shape >= 0 & scale >= 0, begin = filled(0, p), end = endless
+    inner = hlo_select(usual, inner, endless), valid = shape >= 0 & scale > 0, begin = filled(0, p), end = endless
   )
 }
 

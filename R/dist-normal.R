@@ -35,7 +35,10 @@ overload_dlnorm <- function(x, meanlog = 0, sdlog = 1, log = FALSE) {
     at <- log(hlo_select(inside, x, 1))
     density <- log_normal_density(at, mean, sd) - hlo_select(sd == 0, 0, at)
     ends <- if (log) log_normal_end(x, mean, sd) else -Inf
-    density_of(hlo_select(inside, density, ends), sd >= 0 & x == x & mean == mean, log)
+    # As of dnorm(), and no infinite distance by an infinite unit
+    off <- (at - mean) / hlo_select(sd == 0, 1, sd)
+    known <- !inside | sd == 0 | off == off
+    density_of(hlo_select(inside, density, ends), sd >= 0 & x == x & mean == mean & known, log)
   }, call, log)
 }
 

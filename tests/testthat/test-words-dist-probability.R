@@ -110,6 +110,57 @@ test_that("quantiles of next to no degrees of freedom are at the ends, where R's
   }
 })
 
+# R's search by its own probabilities, but where these are rounded themselves
+test_that("quantiles of counts near probability 1 have the other tail's digits", {
+  skip_without_plugin()
+  cases <- list(
+    list(qpois, c(0.01, 1, 100), -1e-20, log.p = TRUE), list(qpois, c(100, 1e4), -1e-20, FALSE, TRUE),
+    list(qpois, c(1, 100, 1e4), 1 - 1e-14), list(qpois, c(1, 100, 1e8), 1 - 1e-10),
+    list(qpois, c(1, 100, 1e4), 1 - 1e-12, FALSE), list(qpois, c(1, 100, 1e4), -1e-5, FALSE, TRUE),
+    list(qbinom, 100, -1e-20, 0.1, log.p = TRUE), list(qbinom, 100, 1 - 1e-13, 0.1),
+    list(qbinom, 1000, -1e-20, 0.1, lower.tail = FALSE, log.p = TRUE), list(qgeom, 1e-3, -1e-20, log.p = TRUE),
+    list(qnbinom, 3, -1e-20, 0.1, log.p = TRUE), list(qnbinom, 1e-5, 1 - 1e-10, mu = 0.01),
+    list(qnbinom, 33.3, -1e-12, 0.01, lower.tail = FALSE, log.p = TRUE), list(qnbinom, 0.5, 0.99, mu = 1e11)
+  )
+  # Of what may follow the probability
+  at <- function(case, x) do.call(case[[1L]], c(list(case[[3L]], x), case[-(1:3)]))
+  found <- xla_jit(function(x) Map(at, cases, x))(lapply(cases, `[[`, 2L))
+  for (i in seq_along(cases)) {
+    expect_identical(as.vector(found[[i]]), at(cases[[i]], cases[[i]][[2L]]), label = sprintf("case %d", i))
+  }
+  # R's logarithms underflow here: by sums of higher precision
+  expect_identical(as.vector(xla_jit(function(n) qnbinom(-1e-300, n, 1e-6, log.p = TRUE))(33.3)), 825122971)
+})
+
+test_that("numbers below 0 are no counts, however near", {
+  skip_without_plugin()
+  out <- xla_jit(function(x, n) {
+    list(
+      dpois(x, 2), ppois(x, n), dbinom(x, 10, 0.5), pbinom(x, n, 0.5), dgeom(x, 0.5), pgeom(x, 0.5), dnbinom(x, n, 0.5),
+      dnbinom(x, 2, mu = n), pnbinom(x, n, 0.5), pnbinom(x, 2, mu = n), hlo_dgenpois(x, n, 2)
+    )
+  })(c(-1e-8, -1e-20), 2)
+  expect_identical(lapply(out, as.vector), rep(list(c(0, 0)), length(out)))
+  # R rounds these before it asks.
+  expect_equal(as.vector(xla_jit(function(x) dmultinom(x, prob = c(0.5, 0.5)))(c(-1e-8, 1))), 0.5)
+})
+
+test_that("infinite and degenerate parameters have R's answers", {
+  skip_without_plugin()
+  out <- xla_jit(function(inf, zero, x) {
+    list(
+      dbinom(c(0, 3), inf, 0.5), dbinom(3, inf, zero), qgamma(0.5, 2, scale = zero), qgamma(0.5, 2, rate = inf),
+      dlnorm(x, -inf, inf), dlnorm(x, inf, 1), dlnorm(x, 0, inf), dlnorm(x, -inf, 1), dlnorm(x, zero, 0)
+    )
+  })(Inf, 0, c(0, 1, 2, Inf))
+  x <- c(0, 1, 2, Inf)
+  r <- suppressWarnings(list(
+    dbinom(c(0, 3), Inf, 0.5), dbinom(3, Inf, 0), qgamma(0.5, 2, scale = 0), qgamma(0.5, 2, rate = Inf),
+    dlnorm(x, -Inf, Inf), dlnorm(x, Inf, 1), dlnorm(x, 0, Inf), dlnorm(x, -Inf, 1), dlnorm(x, 0, 0)
+  ))
+  expect_identical(lapply(out, as.vector), r)
+})
+
 test_that("quantiles undo distribution functions, also at the steps of counts", {
   skip_without_plugin()
   k <- c(0, 1, 5, 20, 40)

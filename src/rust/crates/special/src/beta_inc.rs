@@ -16,6 +16,9 @@ use crate::series::ln_less;
 use crate::tail::Tail;
 
 const EPS: f64 = 1e-16;
+/// The same of a fraction whose terms no longer change: the rounded product of a number and its inverse, where it is not
+/// 1, would change the value at each of them.
+const EPS_OF_LARGE: f64 = 2e-15;
 /// Ten times what any needs; beyond, the result is NaN.
 const MOST: u32 = 5_000;
 
@@ -149,6 +152,8 @@ fn below_mean<T: Number>(a: T, b: T, x: f64, y: f64) -> Tail<T> {
     let mut c = h;
     let mut d = T::constant(0.0);
     let mut factor = T::constant(f64::NAN);
+    let is_large = a.value() + b.value() > 1e15;
+    let eps = if is_large { EPS_OF_LARGE } else { EPS };
     for m in 1..MOST {
         let m = f64::from(m);
         let middle = a + (2.0 * m - 1.0);
@@ -158,7 +163,7 @@ fn below_mean<T: Number>(a: T, b: T, x: f64, y: f64) -> Tail<T> {
         d = (numerator * d + add).recip();
         c = add + numerator / c;
         let next = h * (c * d);
-        if (next - h).is_negligible(next, EPS) {
+        if (next - h).is_negligible(next, eps) {
             factor = a / next;
             break;
         }
@@ -285,6 +290,7 @@ fn start(a: f64, b: f64, log_tail: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::Dual;
 
     #[test]
     fn a_quantile_beside_an_end_is_there() {
@@ -297,5 +303,20 @@ mod tests {
         }
         assert_eq!(quantile(1e-3, 2.0, -1e4, true), 0.0);
         assert_eq!(quantile(2.0, 1e-3, -1e4, false), 1.0);
+    }
+
+    #[test]
+    fn the_fraction_ends_for_every_large_parameter() {
+        let parameters: Vec<f64> = (0..50).map(|k| 10_f64.powi(k - 8) * 1.3).collect();
+        for &a in &parameters {
+            for &b in &parameters {
+                for x in [1e-20, 1e-8, 0.01, 0.5, 0.9, 1.0 - 1e-10] {
+                    let found = tail(Dual::variable(a), Dual::constant(b), x, 1.0 - x);
+                    let lower = found.of(true);
+                    assert!((0.0..=1.0).contains(&lower.value), "{a} {b} {x}");
+                    assert!(lower.slope.is_finite(), "{a} {b} {x}");
+                }
+            }
+        }
     }
 }
