@@ -61,9 +61,9 @@ sample_model <- function(f, start, data, constraints, call) {
 # All parameters, with the random effects, in a row
 objective_start <- function(f, objective, start, call) {
   if (!is.null(start)) {
-    own <- if (is_branch(start)) objective$unlist(start) else check_point(environment(objective$fn)$self, start, call)
-    effects <- environment(objective$fn)$self$layout$effects
-    return(c(unname(own), unname(effects)))
+    self <- environment(objective$fn)$self
+    own <- if (is_branch(start)) own_vector(self, start, "start", call) else check_point(self, start, call, "start")
+    return(c(unname(own), unname(self$layout$effects)))
   }
   if (inherits(f, "xlaffi_fit")) {
     own <- par_of(f$par, objective)
