@@ -155,7 +155,7 @@ own_vector <- function(self, x, name, call) {
   x <- in_form_of(x, if (is.null(self$form)) self$template else self$form$template, function(text) {
     abort(sprintf("`%s` must have the form of the template%s", name, text), operand = name, call = call)
   })
-  own_parameters(self$layout, if (is.null(self$form)) template_vector(x) else self$form$unconstrain(x, call))
+  own_parameters(self$layout, if (is.null(self$form)) template_vector(x) else self$form$unconstrain(x, call, name))
 }
 
 #' @rdname xla_objective

@@ -90,7 +90,7 @@ chain_centers <- function(model, inits, chains, call) {
     point <- in_form_of(point, model$template, function(text) {
       abort(sprintf("`%s` must have the form of `start`%s", name, text), operand = "inits", call = call)
     })
-    unname(model$unconstrain(point, call))
+    unname(model$unconstrain(point, call, name))
   }, inits, seq_along(inits))
   structure(unname(centers), radius = 0)
 }

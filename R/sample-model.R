@@ -69,8 +69,8 @@ model_of_objective <- function(objective, par, constraints, call) {
     log_jacobian - reshaped(value, integer())
   }
   start <- if (is.null(par)) c(layout$start, layout$effects) else par
-  unconstrain <- function(x, call) {
-    all <- if (is.null(form)) template_vector(x) else form$unconstrain(x, call)
+  unconstrain <- function(x, call, given = NULL) {
+    all <- if (is.null(form)) template_vector(x) else form$unconstrain(x, call, given)
     if (is.null(layout$at)) all else all[match(seq_len(size + effects), layout$at)]
   }
   template <- if (is.null(form)) self$template else form$template

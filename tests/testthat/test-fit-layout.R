@@ -63,8 +63,10 @@ test_that("errors name the argument that is wrong", {
   start <- list(a = 0, b = 0)
   model <- xla_objective(line, start, x = c(-1, 0, 1), y = c(0, 1, 5))
   fit <- xla_fit(model)
+  positive <- xla_objective(function(p) p$s, list(s = 1), constraints = list(s = xla_positive()))
   expect_snapshot(error = TRUE, {
     xla_objective(line, start, x = c(-1, 0, 1), yy = c(0, 1, 5))
+    xla_objective(line, start, 1, 2, 3)
     xla_objective(line, start, x = c(-1, 0, 1))
     xla_fit(model, start = c(a = 0, zz = 1))
     xla_fit(model, start = 1)
@@ -81,6 +83,9 @@ test_that("errors name the argument that is wrong", {
     xla_sample(line, start, x = 1)
     xla_sample(model, generated = function(p) p$a)
     model$relist(1)
+    positive$unlist(list(s = -1))
+    xla_sample(positive, list(s = -1))
+    xla_sample(positive, inits = list(list(s = -1)), chains = 1)
   })
   # What has a default, or is not looked at, may be left out.
   some <- function(p, x, y = 2 * x, z) if (missing(z)) sum((p - y)^2) else z
