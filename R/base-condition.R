@@ -215,11 +215,13 @@ check_takes <- function(f, arguments, op, name, call) {
   matched <- tryCatch(match.call(form, given), error = function(cnd) NULL)
   if (is.null(matched)) {
     named <- names2(arguments)
+    known <- toString(named[nzchar(named)])
+    among <- if (all(nzchar(named))) "" else "among them "
     abort(
       sprintf(
         "%s: `%s` is called with %d argument%s%s, but it is function(%s)", op, name, length(arguments),
         if (length(arguments) == 1L) "" else "s",
-        if (any(nzchar(named))) sprintf(" (%s)", toString(named)) else "", toString(names(formals(form)))
+        if (nzchar(known)) sprintf(" (%s%s)", among, known) else "", toString(names(formals(form)))
       ),
       op = op, operand = name, call = call
     )

@@ -2,7 +2,8 @@
 
 # `constrain` takes a value of rank 1, `size` free numbers called `names`, to list(par =, log_jacobian =): parameters in
 # their form, and a scalar. `from_parts` does so for a list of values, the free numbers of each leaf. `unconstrain`
-# takes numbers in the parameters' form to R's vector. `constraints` has a constraint or NULL for each leaf.
+# takes numbers in the parameters' form, those of an argument called `given`, to R's vector. `constraints` has a
+# constraint or NULL for each leaf.
 constrained <- function(constraints, template, name = "start", call = rlang::caller_env()) {
   leaves <- tree_leaves(template)
   labels <- constrained_labels(template, name)
@@ -23,7 +24,8 @@ constrained <- function(constraints, template, name = "start", call = rlang::cal
     constrain = function(value) {
       from_parts(Map(function(end, size) sliced(value, end - size + 1L, end), ends, sizes))
     },
-    unconstrain = function(par, call = rlang::caller_env()) {
+    unconstrain = function(par, call = rlang::caller_env(), given = NULL) {
+      if (!is.null(given)) labels <- constrained_labels(template, given)
       parts <- Map(free_numbers, tree_leaves(par), own, labels, list(call))
       unlist(parts, use.names = FALSE)
     },

@@ -59,13 +59,14 @@ optimum_op <- function(joint, plan) {
   )
 }
 
-# The approximation, and what it was found with. Where H is not positive definite, its logarithm is NaN.
+# The approximation, and what it was found with. Where H is not positive definite, its logarithm is NaN; where the
+# density is zero or infinite the value is no number. Neither has been found.
 marginal <- function(joint, plan, theta, start) {
   found <- bind_op(optimum_op(joint, plan), list(theta = theta, start = start))
   h <- new_sparse(found$hessian, plan$pattern)
   half <- sparse_logdet(plan$pattern, h@values, factor_of(h)) / 2
   value <- found$value + half - length(start) * log(2 * pi) / 2
-  list(value = value, u = found$u, ok = found$ok & compared(half, half, "EQ", "search"))
+  list(value = value, u = found$u, ok = found$ok & compared(value - value, half - half, "EQ", "search"))
 }
 
 # Newton's method, with a multiple of the identity added to H where that does not lead down (Levenberg and Marquardt).

@@ -79,6 +79,13 @@ part_levels <- function(own, part, shown, call) {
   if (is_branch(own)) {
     return(branch_levels(own, part, shown, call))
   }
+  # TRUE and a lone number look as if they said which parameters are fixed, or at what.
+  unclear <- is.atomic(own) && !is.factor(own) && !all(is.na(own)) && (is.logical(own) || length(own) == 1L)
+  if (unclear) {
+    abort(sprintf("`%s` must be a factor, or NA, not %s", shown, describe(own)), operand = "map", call = call,
+      hint = "NA keeps a part as `par` has it; elements of one level are one parameter."
+    )
+  }
   if (is.atomic(own) && !is.null(names(own))) own <- levels_by_name(own, part, shown, call)
   if (length(own) == 1L && is.atomic(own) && is.na(own)) own <- rep(NA, size)
   if (!is.atomic(own) || length(own) != size) {

@@ -82,7 +82,9 @@ xla_fit <- function(objective, start = objective$par, lower = -Inf, upper = Inf,
     )
   }
   bounds <- list(lower = parameter_bound(lower, objective, "lower"), upper = parameter_bound(upper, objective, "upper"))
-  check_start(objective, start, bounds)
+  check_crossed(bounds, objective)
+  check_search_settings(control)
+  start <- check_start(objective, start, bounds)
   counted <- objective$evaluations()
   found <- minimum_of(objective, start, bounds, control)
   if (found$convergence != 0L) {
@@ -142,7 +144,27 @@ check_one_meaning <- function(names, labels, name, call) {
   }
 }
 
+check_crossed <- function(bounds, objective, call = rlang::caller_env()) {
+  crossed <- which(bounds$lower > bounds$upper)
+  if (length(crossed)) {
+    pairs <- sprintf("%s (%s and %s)", parameter_labels(objective)[crossed],
+      format_each(bounds$lower[crossed]), format_each(bounds$upper[crossed])
+    )
+    abort(sprintf("`lower` is above `upper` for %s", toString(pairs, width = 200)), operand = "lower", call = call)
+  }
+}
+
+check_search_settings <- function(control, call = rlang::caller_env()) {
+  if (!is_branch(control) || !all(nzchar(names2(control)))) {
+    abort(sprintf("`control` must be a list of settings of `nlminb()` by name, not %s",
+      if (is_branch(control)) "one without names" else describe(control)
+    ), operand = "control", call = call)
+  }
+}
+
+# The point to start at, as plain numbers
 check_start <- function(objective, start, bounds, call = rlang::caller_env()) {
+  start <- check_point(environment(objective$fn)$self, start, call, "start")
   value <- objective$fn(start)
   if (length(value) != 1L) {
     abort(sprintf("`f` of the objective must give one number, not %d", length(value)),
@@ -164,6 +186,7 @@ check_start <- function(objective, start, bounds, call = rlang::caller_env()) {
       )
     )
   }
+  start
 }
 
 check_nobs <- function(nobs, call = rlang::caller_env()) {

@@ -18,8 +18,9 @@
 #' need no more; `gr` then says what is missing.
 #'
 #' If `f` gives one number, that is what `fn` gives. If it is NaN or infinite, `fn` gives that, as a function in R
-#' would; optimisers have rules of their own for it. A derivative that is not finite at a point where the value is
-#' finite is an error that names the parameter: `optim()` would take it for the end of the search.
+#' would; optimisers have rules of their own for it. Where the value is NaN, so are its derivatives. A derivative that
+#' is not finite at a point where the value is finite is an error that names the parameter: `optim()` would take it for
+#' the end of the search.
 #'
 #' If `f` gives several numbers, `fn` gives a vector (in R's order), and `jac` its Jacobian, a row for each number, a
 #' column for each parameter; `gr` and `he` are errors. `fn` alone does not compute the Jacobian.
@@ -39,8 +40,9 @@
 #' derivatives of the approximation (H. J. Skaug, D. A. Fournier, "Automatic approximation of the marginal likelihood in
 #' non-Gaussian hierarchical models", Computational Statistics & Data Analysis 51, 2006). `$random(x)` gives the random
 #' effects at the maximum for the point x, `$relist(x)` all parameters in their form. `f` must contain the density of
-#' the random effects; each of them must matter, or an error names those that do not. Where no maximum is found, the
-#' value is NaN, with a warning. `random` is for one device of the CPU and for `dtype = "f64"`.
+#' the random effects; each of them must matter, or an error names those that do not. Where no maximum is found, or the
+#' density there is 0 or infinite, the value is NaN, with a warning. `random` is for one device of the CPU and for
+#' `dtype = "f64"`.
 #'
 #' Where matrices are nearly singular derivatives lose digits to rounding, many where an inverse is computed, as with
 #' `hlo_dmvnorm(u, precision = solve(sigma))`. `he` warns where second derivatives are not symmetric because of that.
@@ -65,10 +67,11 @@
 #'   For `update()` those that change, by name.
 #' @param object What `xla_objective()` returns.
 #' @param random The names of the parts of `par` that are random effects.
-#' @param map What is fixed or shared: a list with a factor for a part of `par` by its name, as long as the part.
-#'   Elements of one level are one parameter, which starts where the first of them does; elements with NA, or all of
-#'   them where NA stands for the factor, stay what `par` has. For a part of parts it may be a list of such, by name;
-#'   for a vector with names a factor with those of some elements. What is not named is left as it is.
+#' @param map What is fixed or shared: a list with a factor for a part of `par` by its name, as long as the part (or
+#'   with a vector of the levels of its elements, where the part has several). Elements of one level are one parameter,
+#'   which starts where the first of them does; elements with NA, or all of them where NA stands for the factor, stay
+#'   what `par` has. For a part of parts it may be a list of such, by name; for a vector with names a factor with those
+#'   of some elements. What is not named is left as it is.
 #' @param constraints What parameters may be, a list of [constraints][xla_constraints] by names of parts of `par`.
 #' @param negate Whether the functions are those of `-f`: optimisers minimise.
 #' @param dtype The element type of the parameters, `"f64"` or `"f32"`. R's doubles among the data are uploaded in it;
@@ -113,6 +116,7 @@ xla_objective <- function(f, par, ..., random = NULL, map = NULL, constraints = 
   check_flag(negate, "negate")
   dtype <- check_choice(dtype, "dtype", c("f64", "f32"))
   data <- tree_map(list(...), program_data)
+  check_takes(f, c(first_argument(f, NULL), data), "xla_objective", "f", environment())
   template <- tree_map(par, function(leaf) {
     storage.mode(leaf) <- "double"
     leaf
@@ -138,18 +142,20 @@ objective_of <- function(self) {
     fn_gr = function(par) structure(fn(par), gradient = gradient(par)),
     fn_gr_he = function(par) structure(fn(par), gradient = gradient(par), hessian = he(par)),
     relist = function(x) point_parameters(self, x),
-    unlist = function(x) {
-      check_template(x, "x")
-      template <- if (is.null(self$form)) self$template else self$form$template
-      call <- environment()
-      refuse <- function(text) abort(paste0("`x` must have the form of the template", text), operand = "x", call = call)
-      x <- in_form_of(x, template, refuse)
-      own_parameters(self$layout, if (is.null(self$form)) template_vector(x) else self$form$unconstrain(x))
-    },
+    unlist = function(x) own_vector(self, x, "x", environment()),
     evaluations = function() evaluations(self)
   )
   if (length(self$layout$effects)) objective$random <- function(par) point_effects(self, par)
   structure(objective, class = "xlaffi_objective")
+}
+
+# The optimiser's vector of parameters in their form, an argument `name`
+own_vector <- function(self, x, name, call) {
+  check_template(x, name, call)
+  x <- in_form_of(x, if (is.null(self$form)) self$template else self$form$template, function(text) {
+    abort(sprintf("`%s` must have the form of the template%s", name, text), operand = name, call = call)
+  })
+  own_parameters(self$layout, if (is.null(self$form)) template_vector(x) else self$form$unconstrain(x, call, name))
 }
 
 #' @rdname xla_objective

@@ -38,7 +38,7 @@ updated_points <- function(self, data, call) {
 
 # `f` of the parameters in their form. Its result as a vector in R's order
 objective_vector <- function(f, par, data, negate) {
-  result <- call_written(f, c(first_argument(f, par), data))
+  result <- call_given(f, c(first_argument(f, par), data), "xla_objective")
   leaves <- tree_leaves(result)
   if (is_branch(result) && length(leaves) != 1L) {
     abort(sprintf("xla_objective: `f` must return one value, not a list of %d", length(leaves)),
@@ -232,10 +232,11 @@ point_hessian <- function(self, x, call = rlang::caller_env()) {
   check_one_number(self, "he", call)
   slope_here(self, call)
   if (is.null(self$hessian)) {
-    second <- run_point(self, paste0(self$mode, "_hessian"))
+    known <- !is.na(self$value)
+    second <- if (known) run_point(self, paste0(self$mode, "_hessian")) else NaN
     self$hessian <- matrix(second, self$size, self$size, dimnames = if (!is.null(self$names)) rep(list(self$names), 2L))
-    self$hessians <- self$hessians + 1L
-    warn_rounded(self)
+    self$hessians <- self$hessians + known
+    if (known) warn_rounded(self)
   }
   check_finite_slope(self, self$hessian, "Hessian", call)
   self$hessian
@@ -255,6 +256,8 @@ compute_slope <- function(self) {
     values <- seq_len(length(both) %/% (self$size + 1L))
     self$value <- both[values]
     self$slope <- both[-values]
+    # Optimisers take a slope of 0 for the end of the search.
+    if (anyNA(self$value)) self$slope[rep_len(is.na(self$value), length(self$slope))] <- NaN
     self$slopes <- self$slopes + 1L
   }
 }
@@ -286,20 +289,20 @@ check_one_number <- function(self, name, call = rlang::caller_env()) {
 }
 
 # A vector of as many numbers as there are parameters
-check_point <- function(self, x, call) {
+check_point <- function(self, x, call, name = "par") {
   if (!is.numeric(x) || is.object(x) || length(x) != self$size) {
     what <- if (is.numeric(x) && !is.object(x)) sprintf("%d", length(x)) else describe(x)
-    abort(sprintf("`par` must be a vector of %d numbers, not %s", self$size, what),
-      operand = "par", hint = if (is_branch(x)) "`$unlist()` makes a vector of parameters in their form.", call = call
+    abort(sprintf("`%s` must be a vector of %d numbers, not %s", name, self$size, what),
+      operand = name, hint = if (is_branch(x)) "`$unlist()` makes a vector of parameters in their form.", call = call
     )
   }
   shapes <- list(c(self$size, 1L), if (!is_branch(self$template)) dim(self$template))
   if (!is.null(dim(x)) && !list(dim(x)) %in% shapes) {
-    abort(sprintf("`par` must be a vector, not an array %s", shape_text(dim(x))), operand = "par", call = call)
+    abort(sprintf("`%s` must be a vector, not an array %s", name, shape_text(dim(x))), operand = name, call = call)
   }
   if (!is.null(names(x)) && !is.null(self$names) && !identical(names(x), self$names)) {
-    abort(sprintf("the names of `par` must be %s, not %s", toString(self$names), toString(names(x))),
-      operand = "par", call = call
+    abort(sprintf("the names of `%s` must be %s, not %s", name, toString(self$names), toString(names(x))),
+      operand = name, call = call
     )
   }
   as.double(x)
@@ -321,7 +324,7 @@ check_finite_slope <- function(self, slope, what, call) {
 
 # All parameters in their form, with the random effects at their optimum
 point_parameters <- function(self, x, call = rlang::caller_env()) {
-  x <- check_point(self, x, call)
+  x <- check_point(self, x, call, "x")
   effects <- if (length(self$layout$effects)) effects_here(self, x, call)
   free <- from_vector(self$template, whole_parameters(self$layout, x, effects))
   if (is.null(self$form)) free else natural_parameters(self, x, free)

@@ -14,7 +14,9 @@ predict.xlaffi_fit <- function(object, g = NULL, ..., se.fit = FALSE) { # nolint
     return(if (se.fit) list(fit = fit, se.fit = template_errors(object)) else fit)
   }
   check_function(g, "g")
-  found <- derived_numbers(object, g, tree_map(list(...), program_data), se.fit)
+  data <- tree_map(list(...), program_data)
+  check_takes(g, c(first_argument(g, NULL), data), "predict", "g", environment())
+  found <- derived_numbers(object, g, data, se.fit)
   if (se.fit) found else found$fit
 }
 
@@ -106,7 +108,7 @@ derived_numbers <- function(fit, g, data, errors) {
 derived_values <- function(self, g, theta, u, extra) {
   of <- function(theta, u) {
     all <- whole_parameters(self$layout, theta, u)
-    call_written(g, c(first_argument(g, formed_parameters(self$template, self$form, all)), extra))
+    call_given(g, c(first_argument(g, formed_parameters(self$template, self$form, all)), extra), "predict", "g")
   }
   column <- function(tree) joined(lapply(tree_leaves(tree), as_column))
   values <- function(theta, u) tree_map(of(theta, u), as_value, "g", call = NULL)

@@ -25,7 +25,9 @@ confint.xlaffi_fit <- function(object, parm, level = 0.95, method = c("Wald", "p
       replace(found, found == .Machine$double.xmin, 0)
     }, numeric(2L)))
   }
-  dimnames(ends) <- list(names(stats::coef(object))[chosen], paste(format(100 * tails, trim = TRUE, digits = 3), "%"))
+  dimnames(ends) <- list(names(stats::coef(object))[chosen], paste(
+    format(100 * tails, trim = TRUE, scientific = FALSE, digits = 3), "%"
+  ))
   ends
 }
 
@@ -107,6 +109,9 @@ profile_of <- function(fit, which) {
     if (length(others)) {
       # Where the start has no value the estimates of the others may have one.
       if (!is.finite(objective$fn(whole(x, others)))) others <- fit$par[-which]
+      if (!is.finite(objective$fn(whole(x, others)))) {
+        return(list(zeta = sign(value - fit$par[[which]]) * Inf, par = whole(x, others)))
+      }
       found <- search(x, others)
       if (length(flat)) {
         again <- search(x, replace(x, flat, objective$par[flat])[-which])
@@ -177,6 +182,18 @@ profile_end <- function(profile, side, depth) {
       nearer <- inner + (nearer - inner) / 2
       value_nearer <- value_or(missing, nearer, most)
     }
+    if (outer == bound && value_outer >= most && value_nearer < 0) {
+      # Where nothing is finite at the bound itself, a point just inside tells how far the curve falls.
+      inside <- inside_bound(function(value) value_or(missing, value, most), bound, nearer, most)
+      if (inside$value < 0) {
+        return(bound)
+      }
+      if (inside$value < most) {
+        inner <- nearer
+        value_inner <- value_nearer
+        return(root(inside$at, inside$value))
+      }
+    }
     flat <- if (abs(value_nearer - value_inner) <= 1e-4 * depth) flat + 1L else if (value_nearer < most) 0L else flat
     if (value_nearer < 0 && flat > 1L || value_outer >= most && flat) {
       return(side * Inf)
@@ -198,10 +215,23 @@ profile_end <- function(profile, side, depth) {
   side * Inf
 }
 
-# `f` of x, or `other` where it fails; that there is nothing finite needs no warning.
-value_or <- function(f, x, other) {
+# The point next to the bound at which there is something finite
+inside_bound <- function(missing, bound, nearer, most) {
+  for (share in c(1e-6, 1e-3)) {
+    at <- bound + share * (nearer - bound)
+    value <- missing(at)
+    if (value < most) break
+  }
+  list(at = at, value = value)
+}
+
+# `f` of x, or `other` where it fails
+value_or <- function(f, x, other) tryCatch(without_expected(f(x)), error = function(error) other)
+
+# That there is nothing finite far from the estimates needs no warning.
+without_expected <- function(code) {
   expected <- "NA/NaN (function|gradient) evaluation|no optimum of the random effects"
-  withCallingHandlers(tryCatch(f(x), error = function(error) other), warning = function(warning) {
+  withCallingHandlers(code, warning = function(warning) {
     if (grepl(expected, conditionMessage(warning))) invokeRestart("muffleWarning")
   })
 }
@@ -221,7 +251,7 @@ profile.xlaffi_fit <- function(fitted, which = NULL, points = 8L, ...) {
     profile <- profile_of(fitted, own_place(fitted, chosen))
     values <- profile$estimate + profile$scale * depth * seq(-1, 1, length.out = 2L * as.integer(points) + 1L)
     values <- unique(pmin(pmax(values, profile$lower), profile$upper))
-    at <- lapply(values, profile$at)
+    at <- lapply(values, function(value) without_expected(profile$at(value)))
     estimates <- do.call(rbind, lapply(at, function(at) estimates_of(fitted, at$par)))
     shown <- unname(estimates[, chosen])
     zeta <- vapply(at, `[[`, 0, "zeta") * if (is_falling(shown)) -1 else 1

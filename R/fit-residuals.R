@@ -7,7 +7,8 @@
 #' @details
 #' Without `keep` the observations and the random effects must together be normal for given parameters: the residuals
 #' are then those of the Cholesky factor of the observations' covariance. This is checked: an `f` whose Hessian by both
-#' changes is refused, and so is one that is no density of both, as that of a random walk without its first value's.
+#' changes is refused, and so is one whose density has no finite integral over both, as that of a random walk without
+#' its first value's. Whether the data that `observed` names are observations, and not a covariate, `f` does not tell.
 #'
 #' With `keep`, the name of data of ones by which `f` multiplies the logarithms of the density of each observation
 #' (`sum(keep * dpois(y, rate, log = TRUE))`), any model goes: the density of an observation given those before it is a
@@ -25,7 +26,8 @@
 #' @param observed The name of the data that are observations, a vector of doubles, or of counts with `discrete = TRUE`.
 #' @param keep The name of the data by which `f` multiplies the logarithm of each observation's density.
 #' @param discrete Whether observations are whole numbers.
-#' @param range The least and the largest observation there can be. By default all numbers; counts begin at 0.
+#' @param range The least and the largest observation there can be, for `keep`. By default all numbers; counts begin
+#'   at 0.
 #' @param ... Nothing.
 #' @return A vector of as many numbers as there are observations.
 #' @seealso [xla_fit()], [simulate.xlaffi_fit()].
@@ -60,7 +62,16 @@ residuals.xlaffi_fit <- function(object, observed, keep = NULL, discrete = FALSE
         hint = "With `keep`, `f` may leave them out: `keep * ifelse(is.na(y), 0, dnorm(y, mean, log = TRUE))`."
       )
     }
+    if (!missing(range) && !identical(as.numeric(range), c(-Inf, Inf))) {
+      abort("without `keep` observations are normal, and have no `range`", operand = "range")
+    }
     return(normal_residuals(object, y))
+  }
+  if (discrete && !all(y$value == trunc(y$value), na.rm = TRUE)) {
+    odd <- which(y$value != trunc(y$value))[[1L]]
+    abort(sprintf("`discrete = TRUE` is for whole numbers, and `%s` has %s", y$name, format(y$value[[odd]])),
+      operand = "discrete"
+    )
   }
   kept <- observed_data(self, keep, "keep")
   if (length(kept$value) != length(y$value)) {

@@ -4,9 +4,15 @@
 # stay at 0. Where a step of Newton's along one parameter would still lower the function, nlminb() goes on with
 # parameters whose second derivatives are 1.
 minimum_of <- function(objective, start, bounds, control) {
+  value_at <- function(par) {
+    at_bound <- any(par <= bounds$lower | par >= bounds$upper)
+    value <- if (at_bound) without_expected(objective$fn(par)) else objective$fn(par)
+    # As the random effects' standard deviation of 0: that a bound is no place to end needs no warning.
+    if (at_bound && is.nan(value)) Inf else value
+  }
   search <- function(start, scale) {
     found <- stats::nlminb(
-      start * scale, function(z) objective$fn(par_of(z / scale, objective)),
+      start * scale, function(z) value_at(par_of(z / scale, objective)),
       function(z) objective$gr(par_of(z / scale, objective)) / scale,
       control = control, lower = bounds$lower * scale, upper = bounds$upper * scale
     )

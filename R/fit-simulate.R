@@ -12,7 +12,8 @@
 #'
 #' @param object A [fitted model][xla_fit].
 #' @param nsim How many sets of data.
-#' @param seed For [set.seed()]; R's generator is put back afterwards. NULL: the generator goes on from where it is.
+#' @param seed A number for [set.seed()]; R's generator is put back afterwards. NULL: the generator goes on from where
+#'   it is.
 #' @param draw A function of the parameters and of data that gives data, by name where they are for `update()`.
 #' @param ... Nothing.
 #' @return A list of what `draw` gave, with names `sim_1` and so on, and the attribute `seed` of [stats::simulate()].
@@ -41,11 +42,16 @@ simulate.xlaffi_fit <- function(object, nsim = 1, seed = NULL, draw, ...) {
   if (!is.numeric(nsim) || length(nsim) != 1L || !is.finite(nsim) || nsim < 0) {
     abort(sprintf("`nsim` must be a number from 0 on, not %s", describe(nsim)), operand = "nsim")
   }
-  state <- generator_state(seed)
-  on.exit(if (!is.null(state$old)) assign(".Random.seed", state$old, envir = globalenv()))
+  seeds <- is.null(seed) || (is.numeric(seed) && length(seed) == 1L && isTRUE(abs(seed) <= .Machine$integer.max))
+  if (!seeds) {
+    abort(sprintf("`seed` must be a whole number for set.seed(), or NULL, not %s", describe(seed)), operand = "seed")
+  }
   self <- environment(object$objective$fn)$self
   par <- object$objective$relist(par_of(object$par, object$objective))
   data <- drawn_from(self, draw)
+  check_takes(draw, c(first_argument(draw, NULL), data), "simulate", "draw", environment())
+  state <- generator_state(seed)
+  on.exit(if (!is.null(state$old)) assign(".Random.seed", state$old, envir = globalenv()))
   sets <- lapply(seq_len(nsim), function(i) do.call(draw, c(first_argument(draw, par), data)))
   names(sets) <- sprintf("sim_%d", seq_along(sets))
   attr(sets, "seed") <- state$seed

@@ -176,6 +176,24 @@ named_arguments <- function(f, arguments, op = NULL) {
   lapply(places, function(place) arguments[[place]])
 }
 
+# call_written() for `f` of `op()`, whose user may have left out data that `f` needs: R's error would show a function of
+# this package.
+call_given <- function(f, arguments, op, name = "f") {
+  withCallingHandlers(call_written(f, arguments, name), error = function(error) {
+    form <- formals(args(f))
+    needed <- names(form)[vapply(form, is_missing_arg, NA)]
+    for (absent in setdiff(needed, c("...", names(named_arguments(f, arguments))))) {
+      text <- gettextf("argument \"%s\" is missing, with no default", absent, domain = "R")
+      if (identical(conditionMessage(error), text)) {
+        abort(sprintf("%s: `%s` needs `%s`, which is not given", op, name, absent),
+          op = op, operand = name, call = NULL,
+          hint = sprintf("Data are further arguments of `%s()`, by the names that `%s` gives them.", op, name)
+        )
+      }
+    }
+  })
+}
+
 # A function of arguments of these names. By hand: to load rlang takes ten times as long as a new session's first call.
 taking <- function(names) {
   formals <- stats::setNames(rep(as.list(formals(function(x) NULL)), length(names)), names)

@@ -61,9 +61,9 @@ sample_model <- function(f, start, data, constraints, call) {
 # All parameters, with the random effects, in a row
 objective_start <- function(f, objective, start, call) {
   if (!is.null(start)) {
-    own <- if (is_branch(start)) objective$unlist(start) else check_point(environment(objective$fn)$self, start, call)
-    effects <- environment(objective$fn)$self$layout$effects
-    return(c(unname(own), unname(effects)))
+    self <- environment(objective$fn)$self
+    own <- if (is_branch(start)) own_vector(self, start, "start", call) else check_point(self, start, call, "start")
+    return(c(unname(own), unname(self$layout$effects)))
   }
   if (inherits(f, "xlaffi_fit")) {
     own <- par_of(f$par, objective)
@@ -90,7 +90,7 @@ chain_centers <- function(model, inits, chains, call) {
     point <- in_form_of(point, model$template, function(text) {
       abort(sprintf("`%s` must have the form of `start`%s", name, text), operand = "inits", call = call)
     })
-    unname(model$unconstrain(point, call))
+    unname(model$unconstrain(point, call, name))
   }, inits, seq_along(inits))
   structure(unname(centers), radius = 0)
 }

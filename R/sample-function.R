@@ -114,6 +114,9 @@ xla_sample <- function(f, start = NULL, ..., draws = 1000, warmup = 1000, chains
   teller <- new_teller(progress)
   on.exit(teller$end())
   model <- sample_model(f, start, list(...), constraints, call)
+  if (!is.null(generated)) {
+    check_takes(generated, given_generated(generated, NULL, model$data), "xla_sample", "generated", call)
+  }
   centers <- chain_centers(model, inits, settings$chains, call)
   settings$rows <- room_for_draws(model$size)
   seed <- check_seed(seed, call)

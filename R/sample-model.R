@@ -27,7 +27,7 @@ model_of_function <- function(f, start, data, constraints, call) {
   free <- constrained(constraints, template, "start", call)
   density <- function(q, data) {
     at <- free$constrain(q)
-    scalar_density(call_written(f, c(first_argument(f, at$par), data))) + at$log_jacobian
+    scalar_density(call_given(f, c(first_argument(f, at$par), data), "xla_sample")) + at$log_jacobian
   }
   new_sample_model(
     f, template, free$unconstrain(template, call), density, function(q) free$constrain(q)$par, free$unconstrain, data,
@@ -69,8 +69,8 @@ model_of_objective <- function(objective, par, constraints, call) {
     log_jacobian - reshaped(value, integer())
   }
   start <- if (is.null(par)) c(layout$start, layout$effects) else par
-  unconstrain <- function(x, call) {
-    all <- if (is.null(form)) template_vector(x) else form$unconstrain(x, call)
+  unconstrain <- function(x, call, given = NULL) {
+    all <- if (is.null(form)) template_vector(x) else form$unconstrain(x, call, given)
     if (is.null(layout$at)) all else all[match(seq_len(size + effects), layout$at)]
   }
   template <- if (is.null(form)) self$template else form$template
@@ -147,15 +147,17 @@ kept_numbers <- function(model, generated, data, seen) {
     par <- model$parameters(q)
     rows <- in_row(par)
     if (!is.null(generated)) {
-      wants_key <- "key" %in% names(formals(args(generated)))
-      given <- c(first_argument(generated, par), data, if (wants_key) list(key = key))
-      result <- call_written(generated, given, "generated")
+      result <- call_given(generated, given_generated(generated, par, data, key), "xla_sample", "generated")
       result <- tree_map(if (is_branch(result)) result else list(generated = result), generated_value)
       seen$form <- tree_map(result, function(x) if (length(x@shape) > 1L) array(0, x@shape) else numeric(length(x)))
       rows <- c(rows, in_row(result))
     }
     joined(rows)
   }
+}
+
+given_generated <- function(generated, par, data, key = NULL) {
+  c(first_argument(generated, par), data, if ("key" %in% formal_names(generated)) list(key = key))
 }
 
 generated_value <- function(x) {

@@ -313,6 +313,7 @@ test_that("constraints that do not fit, and values that do not keep to them, are
   refused(xla_unit_vector(), c(1, 1))
   refused(xla_corr_cholesky(), matrix(c(1, 0, 2, 1), 2))
   refused(xla_cov_cholesky(), matrix(1, 2, 2))
+  said(xla_lower())
   said(xla_lower("a"))
   said(xla_lower(NA_real_))
   said(xla_interval(1, 0))

@@ -10,7 +10,7 @@ test_that("what is fixed stays, wherever it stands", {
     list(list(a = NA), 1), list(list(v = NA), 5:6), list(list(v = factor(c(NA, 1))), 5),
     list(list(v = factor(c(1, NA))), 6), list(list(v = c(s = NA)), 6), list(list(v = factor(c(s = 1, r = NA))), 5),
     list(list(m = NA), 2:4), list(list(m = list(b = NA)), 2), list(list(m = list(c = NA)), 3:4),
-    list(list(m = list(c = c(y = NA))), 4), list(list(m = list(c = factor(c(NA, 1)), b = 1), a = NA), c(1, 3)),
+    list(list(m = list(c = c(y = NA))), 4), list(list(m = list(c = factor(c(NA, 1)), b = factor(1)), a = NA), c(1, 3)),
     list(list(m = factor(c(1, 2, NA))), 4), list(list(a = NA, m = NA, v = c(r = NA)), 1:5)
   )
   for (case in cases) {
@@ -34,6 +34,10 @@ test_that("what is fixed stays, wherever it stands", {
     xla_objective(squares, template, map = list(v = 1:3))
     xla_objective(squares, c(template, list(u = numeric())), random = "u")
     xla_objective(squares, template, map = list(m = list(c = 1:3)))
+    xla_objective(squares, template, map = list(a = TRUE))
+    xla_objective(squares, template, map = list(m = list(b = 1)))
+    xla_objective(squares, template, map = list(v = c(TRUE, FALSE)))
+    xla_objective(squares, template, map = list(v = c(s = 0)))
   })
 })
 
@@ -48,7 +52,45 @@ test_that("bounds with names are for the parameters that they name", {
     xla_fit(model, lower = c(sd = 0))
     xla_fit(model, upper = c(mu = 0, mu = 1))
     xla_fit(plain, lower = c(a = 0))
+    xla_fit(plain, lower = 1, upper = c(2, 0))
+    xla_fit(model, lower = c(ls = 3), upper = c(ls = -3))
   })
+})
+
+test_that("errors name the argument that is wrong", {
+  skip_without_plugin()
+  line <- function(p, x, y) -sum(dnorm(y, p$a + p$b * x, 1, log = TRUE))
+  start <- list(a = 0, b = 0)
+  model <- xla_objective(line, start, x = c(-1, 0, 1), y = c(0, 1, 5))
+  fit <- xla_fit(model)
+  positive <- xla_objective(function(p) p$s, list(s = 1), constraints = list(s = xla_positive()))
+  expect_snapshot(error = TRUE, {
+    xla_objective(line, start, x = c(-1, 0, 1), yy = c(0, 1, 5))
+    xla_objective(line, start, 1, 2, 3)
+    xla_objective(line, start, x = c(-1, 0, 1))
+    xla_fit(model, start = c(a = 0, zz = 1))
+    xla_fit(model, start = 1)
+    xla_fit(model, start = start)
+    xla_fit(model, start = c("a", "b"))
+    xla_fit(model, control = 5)
+    xla_fit(model, control = list(5))
+    predict(fit, function(p) p$a, level = 0.9)
+    predict(fit, function(p, z) p$a * z)
+    simulate(fit, 1, seed = "a", draw = function(p) 1)
+    simulate(fit, 1, draw = function() 1)
+    xla_sample(model, c(m = 1))
+    xla_sample(model, list(a = 1))
+    xla_sample(line, start, x = 1)
+    xla_sample(model, generated = function(p) p$a)
+    model$relist(1)
+    positive$unlist(list(s = -1))
+    xla_sample(positive, list(s = -1))
+    xla_sample(positive, inits = list(list(s = -1)), chains = 1)
+  })
+  # What has a default, or is not looked at, may be left out.
+  some <- function(p, x, y = 2 * x, z) if (missing(z)) sum((p - y)^2) else z
+  expect_identical(xla_objective(some, 3, x = 1)$fn(4), 4)
+  expect_identical(xla_objective(function(p, ...) sum((p - ..1)^2), 3, 1)$fn(4), 9)
 })
 
 test_that("arguments of the user's functions are not taken for others", {

@@ -140,6 +140,34 @@ test_that("bounds, directions without curvature and wrong arguments are told", {
   })
 })
 
+test_that("profiles end at bounds at which the likelihood has no value", {
+  skip_without_plugin()
+  # k s log(s), which is NaN at 0, has the limit 0 there and the minimum -k / e.
+  ends_of <- function(k, lower) {
+    objective <- xla_objective(function(p, k) k * p$s * log(p$s), list(s = 0.5), k = k)
+    unname(confint(xla_fit(objective, lower = lower), method = "profile")[1L, ])
+  }
+  expect_identical(ends_of(4, 0)[[1L]], 0)
+  known <- stats::uniroot(function(s) 10 * (s * log(s) + exp(-1)) - stats::qchisq(0.95, 1) / 2, c(1e-9, exp(-1)),
+    tol = 1e-12
+  )
+  expect_equal(ends_of(10, 0)[[1L]], known$root, tolerance = 1e-4)
+  mirrored <- xla_fit(xla_objective(function(p) -4 * p * log(-p), c(s = -0.5)), upper = 0)
+  expect_identical(confint(mirrored, method = "profile")[[2L]], 0)
+  expect_identical(utils::tail(profile(mirrored)$zeta, 1L), Inf)
+  expect_identical(colnames(confint(mirrored, level = 0.9999)), c("0.005 %", "99.995 %"))
+  # A standard deviation that is estimated as 0
+  model <- xla_objective(
+    function(p, y, group) -sum(dnorm(p$u, 0, p$s, log = TRUE), dnorm(y, p$m + p$u[group], 1, log = TRUE)),
+    list(m = 0, s = 1, u = numeric(3)), y = sin(1:12), group = rep(1:3, 4), random = "u"
+  )
+  expect_no_warning(fit <- xla_fit(model, lower = c(s = 0)))
+  expect_no_warning(ends <- confint(fit, "s", method = "profile"))
+  above <- confint(xla_fit(model, lower = c(s = 1e-6)), "s", method = "profile")
+  expect_identical(ends[[1L]], 0)
+  expect_equal(ends[[2L]], above[[2L]], tolerance = 1e-4)
+})
+
 test_that("profile intervals end nowhere where the likelihood stays high", {
   skip_without_plugin()
   skip_unless_all()
@@ -189,6 +217,9 @@ test_that("residuals need densities that are all multiplied, and predictions may
   normal <- function(p, y, keep) -sum(keep * dnorm(y, p$a, 2, log = TRUE))
   whole <- xla_fit(xla_objective(normal, list(a = 1), y = c(1L, 4L, 2L, 7L), keep = rep(1L, 4)))
   expect_equal(residuals(whole, "y", keep = "keep"), (c(1, 4, 2, 7) - 3.5) / 2, tolerance = 1e-6)
+  expect_error(residuals(whole, "y", range = c(0, 3)), "have no `range`")
+  halves <- xla_fit(update(whole$objective, y = c(1, 4.5, 2, 7)))
+  expect_error(residuals(halves, "y", keep = "keep", discrete = TRUE), "whole numbers, and `y` has 4.5")
   found <- predict(fit, function(par) list(par$a, 1, c(par$a, 2)), se.fit = TRUE)
   error <- sqrt(drop(vcov(fit)))
   expect_equal(found$se.fit, list(error, 0, c(error, 0)), ignore_attr = TRUE)

@@ -94,6 +94,23 @@ test_that("models that random effects do not fit are refused or NaN", {
   saddle <- xla_objective(function(p) p$mu^2 - sum(p$u^2), list(mu = 1, u = c(1, 1)), random = "u")
   expect_warning(value <- saddle$fn(1), "no optimum of the random effects was found.* mu = 1;")
   expect_identical(value, NaN)
+  # Densities that are infinite or zero at the maximum, whatever was computed before
+  f <- function(p, y, range) {
+    -sum(dnorm(p$u, 0, p$sd, log = TRUE), dunif(p$u, -range, range, log = TRUE), dnorm(y, p$u, 1, log = TRUE))
+  }
+  model <- xla_objective(f, list(sd = 1, u = c(0, 0)), y = c(3, 4), range = 10, random = "u")
+  for (at in list(model, update(model, range = 1))) {
+    for (before in 1:2) {
+      expect_warning(value <- at$fn(0), "no optimum of the random effects was found.* sd = 0;")
+      expect_identical(value, NaN)
+      expect_identical(at$gr(0), c(sd = NaN))
+      expect_identical(c(at$he(0)), NaN)
+      suppressWarnings(at$fn(1))
+    }
+  }
+  expect_true(is.finite(model$fn(1)))
+  expect_warning(value <- update(model, range = 1)$fn(1), "no optimum")
+  expect_identical(value, NaN)
 })
 
 test_that("other data need other programs only where the random effects meet elsewhere", {
