@@ -33,13 +33,19 @@ blank_value <- new("xlaffi_value", node = emptyenv())
 blank_sharded <- new("xlaffi_sharded")
 
 #' @export
-dtype.xlaffi_typed <- function(x, ...) new_dtype(x@dtype)
+dtype.xlaffi_typed <- function(x, ...) {
+  check_dots_empty(...)
+  new_dtype(x@dtype)
+}
 
 #' @export
 elt_type.xlaffi_typed <- function(x) new_dtype(x@dtype)
 
 #' @export
-shape.xlaffi_typed <- function(x, ...) x@shape
+shape.xlaffi_typed <- function(x, ...) {
+  check_dots_empty(...)
+  x@shape
+}
 
 #' @export
 dim.xlaffi_typed <- function(x) if (length(x@shape)) x@shape
@@ -61,7 +67,10 @@ r_length <- function(shape) {
 
 #' @importFrom utils str
 #' @export
-str.xlaffi_typed <- function(object, ...) cat("", format(object), "\n")
+str.xlaffi_typed <- function(object, ...) {
+  check_str_dots(...)
+  cat("", format(object), "\n")
+}
 
 is_value <- function(x) isS4(x) && inherits(x, "xlaffi_value")
 

@@ -139,15 +139,36 @@ name_hint <- function(name, known, mark, otherwise = NULL) {
   if (near) sprintf("Did you mean %s?", sprintf(mark, known[[i]])) else otherwise
 }
 
-check_dots_empty <- function(..., call = rlang::caller_env()) {
-  if (...length()) {
-    names <- ...names()
-    names <- if (is.null(names)) character() else names[nzchar(names)]
+# `allowed`: arguments that other functions give without being asked to
+check_dots_empty <- function(..., allowed = character(), call = rlang::caller_env()) {
+  if (!...length()) {
+    return(invisible())
+  }
+  names <- ...names()
+  names <- if (is.null(names)) character(...length()) else replace(names, is.na(names), "")
+  foreign <- unique(names[!names %in% allowed])
+  if (length(foreign)) {
+    shown <- foreign[nzchar(foreign)]
+    known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
     abort(
-      paste0("unused arguments in `...`", if (length(names)) paste0(": ", toString(names))),
-      operand = "...", call = call
+      paste0("unused arguments in `...`", if (length(shown)) paste0(": ", toString(shown))),
+      operand = "...", call = call, hint = if (length(shown) && length(known)) name_hint(shown[[1L]], known, "`%s`")
     )
   }
+}
+
+# R gives arguments of these functions to methods of what is an element of a list or a column of a data frame.
+check_print_dots <- function(..., allowed = character(), call = rlang::caller_env()) {
+  check_dots_empty(..., allowed = c(allowed, names(formals(print.default)), "row.names"), call = call)
+}
+
+check_format_dots <- function(..., call = rlang::caller_env()) {
+  check_dots_empty(..., allowed = names(formals(format.default)), call = call)
+}
+
+check_str_dots <- function(..., call = rlang::caller_env()) {
+  known <- names(formals(utils::getS3method("str", "default", envir = asNamespace("utils"))))
+  check_dots_empty(..., allowed = c(known, "envir"), call = call)
 }
 
 before_dots <- function(formals) formals[cumsum(formals == "...") == 0L]
@@ -181,14 +202,15 @@ check_whole_names <- function(op) {
 
 start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")
 
-# A whole number from 0 on
-check_count <- function(x, name, call, least = 0) {
+# A whole number from `least` on. Fractions are cut off as R does in functions of its own, unless it must be `whole`.
+check_count <- function(x, name, call, least = 0, whole = FALSE) {
   if (is_value(x)) {
     abort(sprintf("`%s` must be known while the program is written: results have fixed shapes", name),
       operand = name, call = call, unknown = TRUE
     )
   }
-  if (!is.numeric(x) || length(x) != 1L || !isTRUE(x >= least) || x > .Machine$integer.max) {
+  if (!is.numeric(x) || length(x) != 1L || !isTRUE(x >= least) || x > .Machine$integer.max ||
+        (whole && x != trunc(x))) {
     abort(sprintf("`%s` must be a whole number from %d on, not %s", name, least, describe(x)),
       operand = name, call = call
     )
@@ -248,8 +270,15 @@ is_missing_arg <- function(x) missing(x) || (is.symbol(x) && !nzchar(as.characte
 # To be asked at once: in an argument that is looked at later, another function's call would be the last one.
 method_call <- function(generic) {
   call <- sys.call(-1L)
+  # These dispatch within their bodies, with the names of their own arguments.
+  if (generic %in% c("cbind", "rbind", "as.vector", "unlist", "nchar")) {
+    for (frame in seq_len(min(3L, sys.nframe() - 1L))[-1L]) {
+      if (identical(sys.function(-frame), get(generic, baseenv()))) call <- sys.call(-frame)
+    }
+  }
+  if (identical(as.list(call)[-1L], list(quote(...)))) call <- call(generic, quote(x), quote(...))
   call[[1L]] <- as.name(generic)
-  inlined <- vapply(as.list(call), function(part) inherits(part, "xlaffi_typed"), NA)
+  inlined <- vapply(as.list(call), function(part) inherits(part, c("xlaffi_typed", "xlaffi_buffer")), NA)
   call[inlined] <- rep(list(quote(x)), sum(inlined))
   call
 }

@@ -139,10 +139,14 @@ tree_repr <- function(tree) skeleton_text(skeleton_of(tree))
 tree_diff <- function(a, b) skeleton_difference(skeleton_of(a, "a"), skeleton_of(b, "b"))
 
 #' @export
-format.xlaffi_tree <- function(x, ...) tree_repr(x)
+format.xlaffi_tree <- function(x, ...) {
+  check_format_dots(...)
+  tree_repr(x)
+}
 
 #' @export
 print.xlaffi_tree <- function(x, ...) {
+  check_print_dots(...)
   cat(format(x), "\n", sep = "")
   invisible(x)
 }

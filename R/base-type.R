@@ -80,10 +80,14 @@ check_shape <- function(shape, name, call = rlang::caller_env()) {
 }
 
 #' @export
-format.xlaffi_type <- function(x, ...) type_text(x)
+format.xlaffi_type <- function(x, ...) {
+  check_format_dots(...)
+  type_text(x)
+}
 
 #' @export
 print.xlaffi_type <- function(x, ...) {
+  check_print_dots(...)
   cat("<", type_text(x), ">\n", sep = "")
   invisible(x)
 }
@@ -149,13 +153,20 @@ dtype_name <- function(dtype, call = rlang::caller_env()) {
 }
 
 #' @export
-as.character.xlaffi_dtype <- function(x, ...) unclass(x)
+as.character.xlaffi_dtype <- function(x, ...) {
+  check_dots_empty(...)
+  unclass(x)
+}
 
 #' @export
-format.xlaffi_dtype <- function(x, ...) paste0("<", unclass(x), ">")
+format.xlaffi_dtype <- function(x, ...) {
+  check_format_dots(...)
+  paste0("<", unclass(x), ">")
+}
 
 #' @export
 print.xlaffi_dtype <- function(x, ...) {
+  check_print_dots(...)
   cat(format(x), "\n", sep = "")
   invisible(x)
 }

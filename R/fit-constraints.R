@@ -82,6 +82,7 @@ new_constraint <- function(text, constrain, unconstrain, free = prod, check = fu
 
 #' @export
 print.xlaffi_constraint <- function(x, ...) {
+  check_print_dots(...)
   cat("<constraint: ", x$text, ">\n", sep = "")
   invisible(x)
 }

@@ -201,6 +201,7 @@ free_parameters <- function(fit) unname(fit$par > fit$bounds$lower & fit$par < f
 
 #' @export
 print.xlaffi_fit <- function(x, ...) {
+  check_print_dots(...)
   cat(fit_title(x), "\n", sep = "")
   print(stats::coef(x), ...)
   cat(fit_footer(x), sep = "\n")
@@ -226,11 +227,15 @@ fit_footer <- function(fit) {
 
 #' @importFrom stats coef
 #' @export
-coef.xlaffi_fit <- function(object, ...) estimates_of(object)
+coef.xlaffi_fit <- function(object, ...) {
+  check_dots_empty(..., allowed = "complete")
+  estimates_of(object)
+}
 
 #' @importFrom stats nobs
 #' @export
 nobs.xlaffi_fit <- function(object, ...) {
+  check_dots_empty(..., allowed = "use.fallback")
   if (is.null(object$nobs)) abort("the fit does not know the number of observations: `xla_fit(nobs = )` tells it")
   object$nobs
 }
@@ -238,6 +243,7 @@ nobs.xlaffi_fit <- function(object, ...) {
 #' @importFrom stats logLik
 #' @export
 logLik.xlaffi_fit <- function(object, ...) {
+  check_dots_empty(...)
   df <- sum(free_parameters(object)) - length(idle_groups(object))
   structure(-object$value, df = df, nobs = object$nobs, class = "logLik")
 }
@@ -245,7 +251,10 @@ logLik.xlaffi_fit <- function(object, ...) {
 #' @rdname xla_fit
 #' @importFrom stats vcov
 #' @export
-vcov.xlaffi_fit <- function(object, ...) covariance_of(object)
+vcov.xlaffi_fit <- function(object, ...) {
+  check_dots_empty(..., allowed = "complete")
+  covariance_of(object)
+}
 
 # That of the optimiser's vector
 free_vcov <- function(object) {
@@ -309,6 +318,7 @@ inverse_hessian <- function(hessian, names) {
 #' @rdname xla_fit
 #' @export
 summary.xlaffi_fit <- function(object, ...) {
+  check_dots_empty(...)
   estimates <- stats::coef(object)
   errors <- sqrt(diag(stats::vcov(object)))
   ratio <- estimates / errors
@@ -322,6 +332,7 @@ summary.xlaffi_fit <- function(object, ...) {
 
 #' @export
 print.summary.xlaffi_fit <- function(x, ...) {
+  check_print_dots(..., allowed = names(formals(stats::printCoefmat)))
   cat(fit_title(x$fit), "\n\n", sep = "")
   stats::printCoefmat(x$coefficients, ..., na.print = "")
   bound <- !free_parameters(x$fit)

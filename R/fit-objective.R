@@ -188,6 +188,7 @@ replaced_data <- function(self, new, call) {
 
 #' @export
 print.xlaffi_objective <- function(x, ...) {
+  check_print_dots(...)
   names <- names(x$par)
   count <- length(x$par)
   shown <- if (!is.null(names)) toString(names, width = 60)

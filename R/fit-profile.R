@@ -4,6 +4,7 @@
 #' @importFrom stats confint
 #' @export
 confint.xlaffi_fit <- function(object, parm, level = 0.95, method = c("Wald", "profile"), ...) {
+  check_dots_empty(...)
   method <- check_choice(if (missing(method)) "Wald" else method, "method", c("Wald", "profile"))
   if (!is.numeric(level) || length(level) != 1L || is.na(level) || level <= 0 || level >= 1) {
     abort(sprintf("`level` must be a number between 0 and 1, not %s", describe(level)), operand = "level")
@@ -240,6 +241,7 @@ without_expected <- function(code) {
 #' @importFrom stats profile
 #' @export
 profile.xlaffi_fit <- function(fitted, which = NULL, points = 8L, ...) {
+  check_dots_empty(...)
   if (!is.numeric(points) || length(points) != 1L || !is.finite(points) || points < 1) {
     abort(sprintf("`points` must be a number from 1 on, not %s", describe(points)), operand = "points")
   }

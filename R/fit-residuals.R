@@ -48,6 +48,7 @@
 #' @export
 residuals.xlaffi_fit <- function(object, observed, keep = NULL, discrete = FALSE,
                                  range = if (discrete) c(0, Inf) else c(-Inf, Inf), ...) {
+  check_dots_empty(...)
   check_flag(discrete, "discrete")
   self <- environment(object$objective$fn)$self
   y <- observed_data(self, if (!missing(observed)) observed, "observed")

@@ -33,6 +33,7 @@
 #' @importFrom stats simulate
 #' @export
 simulate.xlaffi_fit <- function(object, nsim = 1, seed = NULL, draw, ...) {
+  check_dots_empty(...)
   if (missing(draw)) {
     abort("`draw` is missing: a function of the parameters and data that draws data", operand = "draw",
       hint = "For example `simulate(fit, draw = function(par, y) list(y = rpois(length(y), exp(par$mu))))`."

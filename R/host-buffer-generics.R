@@ -1,5 +1,5 @@
 # R's generic functions of buffers. To R a buffer is an external pointer, of which most functions are errors; these gave
-# an answer that was none.
+# an answer that was none. What buffers refuse is in overload-methods.R.
 
 #' @export
 dim.xlaffi_buffer <- function(x) {
@@ -28,20 +28,4 @@ all.equal.xlaffi_buffer <- function(target, current, ...) {
     current <- as_array(current)
   }
   all.equal(as_array(target), current, ...)
-}
-
-#' @export
-is.na.xlaffi_buffer <- function(x) not_of_buffers("is.na")
-
-#' @export
-anyNA.xlaffi_buffer <- function(x, recursive = FALSE) not_of_buffers("anyNA")
-
-#' @export
-mean.xlaffi_buffer <- function(x, ...) not_of_buffers("mean")
-
-not_of_buffers <- function(name, call = rlang::caller_env()) {
-  abort(sprintf("%s() is not available for buffers", name),
-    "UNIMPLEMENTED", operand = "x", call = call,
-    hint = "`as_array()` brings them to R; functions of `xla_jit()` compute where they are."
-  )
 }

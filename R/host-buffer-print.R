@@ -17,6 +17,7 @@ print.xlaffi_buffer <- function(x,
                                 max_width = getOption("pjrt.print_max_width", 85L),
                                 max_rows_slice = getOption("pjrt.print_max_rows_slice", max_rows),
                                 header = TRUE, footer = NULL, ...) {
+  check_print_dots(...)
   check_flag(header, "header")
   check_limit(max_rows, "max_rows")
   check_limit(max_width, "max_width")
@@ -38,6 +39,13 @@ print.xlaffi_buffer <- function(x,
   # The blank at the end of the first and the last line is {pjrt}'s look.
   writeLines(c(if (header) "PJRTBuffer ", lines, if (nzchar(footer)) paste0(footer, " ")))
   invisible(x)
+}
+
+#' @export
+format.xlaffi_buffer <- function(x, ...) {
+  check_format_dots(...)
+  info <- buffer_info(x)
+  sprintf("<buffer %s on %s>", type_text(new_type(info$dtype, info$shape)), format(device(x)))
 }
 
 check_limit <- function(x, name, call = rlang::caller_env()) {

@@ -21,6 +21,7 @@ wait_for <- function(x, call = rlang::caller_env()) {
 #' @rdname as_array
 #' @export
 as_array.xlaffi_buffer <- function(x, check = FALSE, ...) {
+  check_dots_empty(...)
   array <- .Call(wrap__buffer_to_r, x)
   if (is.null(array)) {
     wait_for(x)
@@ -61,6 +62,7 @@ check_representable <- function(array, x, check, call = rlang::caller_env()) {
 #' @rdname as_array
 #' @export
 as_raw.xlaffi_buffer <- function(x, row_major, ...) {
+  check_dots_empty(...)
   if (missing(row_major)) {
     abort("`row_major` is missing: TRUE or FALSE", operand = "row_major")
   }
@@ -70,10 +72,14 @@ as_raw.xlaffi_buffer <- function(x, row_major, ...) {
 }
 
 #' @export
-await.xlaffi_buffer <- function(x, ...) wait_for(x)
+await.xlaffi_buffer <- function(x, ...) {
+  check_dots_empty(...)
+  wait_for(x)
+}
 
 #' @export
 is_ready.xlaffi_buffer <- function(x, ...) {
+  check_dots_empty(...)
   ready <- check(.Call(wrap__buffer_wait, x, 0))
   print_waiting()
   ready
@@ -81,6 +87,7 @@ is_ready.xlaffi_buffer <- function(x, ...) {
 
 #' @export
 as_array_async.xlaffi_buffer <- function(x, ...) {
+  check_dots_empty(...)
   buffer_info(x)
   promise <- new.env(parent = emptyenv())
   promise$buffer <- x
@@ -89,6 +96,7 @@ as_array_async.xlaffi_buffer <- function(x, ...) {
 
 #' @export
 value.xlaffi_array_promise <- function(x, ...) {
+  check_dots_empty(...)
   if (is.null(x$value)) {
     x$value <- as_array(x$buffer)
     # The array is here: the device memory is not needed for it any more.
@@ -98,19 +106,27 @@ value.xlaffi_array_promise <- function(x, ...) {
 }
 
 #' @export
-is_ready.xlaffi_array_promise <- function(x, ...) is.null(x$buffer) || is_ready(x$buffer)
+is_ready.xlaffi_array_promise <- function(x, ...) {
+  check_dots_empty(...)
+  is.null(x$buffer) || is_ready(x$buffer)
+}
 
 #' @export
 await.xlaffi_array_promise <- function(x, ...) {
+  check_dots_empty(...)
   value(x)
   invisible(x)
 }
 
 #' @export
-as_array.xlaffi_array_promise <- function(x, ...) value(x)
+as_array.xlaffi_array_promise <- function(x, ...) {
+  check_dots_empty(...)
+  value(x)
+}
 
 #' @export
 print.xlaffi_array_promise <- function(x, ...) {
+  check_print_dots(...)
   cat("<PJRTArrayPromise>\n")
   if (is.null(x$value)) {
     info <- buffer_info(x$buffer)

@@ -241,19 +241,29 @@ copy_buffer <- function(buffer, device) {
 buffer_info <- function(x, call = rlang::caller_env()) check(.Call(wrap__buffer_describe, x), call)
 
 #' @export
-shape.xlaffi_buffer <- function(x, ...) buffer_info(x)$shape
+shape.xlaffi_buffer <- function(x, ...) {
+  check_dots_empty(...)
+  buffer_info(x)$shape
+}
 
 #' @export
-dtype.xlaffi_buffer <- function(x, ...) tengen_dtype(buffer_info(x)$dtype)
+dtype.xlaffi_buffer <- function(x, ...) {
+  check_dots_empty(...)
+  tengen_dtype(buffer_info(x)$dtype)
+}
 
 #' @export
 elt_type.xlaffi_buffer <- function(x) new_dtype(buffer_info(x)$dtype)
 
 #' @export
-platform.xlaffi_buffer <- function(x, ...) buffer_info(x)$platform
+platform.xlaffi_buffer <- function(x, ...) {
+  check_dots_empty(...)
+  buffer_info(x)$platform
+}
 
 #' @export
 device.xlaffi_buffer <- function(x, ...) {
+  check_dots_empty(...)
   at <- check(.Call(wrap__buffer_device, x))
   find_devices(at$client, at$id)[[1L]]
 }

@@ -191,16 +191,26 @@ as_pjrt_client <- function(x) {
 }
 
 #' @export
-platform.xlaffi_client <- function(x, ...) check(.Call(wrap__client_platform, x))
+platform.xlaffi_client <- function(x, ...) {
+  check_dots_empty(...)
+  check(.Call(wrap__client_platform, x))
+}
 
 #' @export
-as.character.xlaffi_client <- function(x, ...) platform(x)
+as.character.xlaffi_client <- function(x, ...) {
+  check_dots_empty(...)
+  platform(x)
+}
 
 #' @export
-format.xlaffi_client <- function(x, ...) platform(x)
+format.xlaffi_client <- function(x, ...) {
+  check_format_dots(...)
+  platform(x)
+}
 
 #' @export
 print.xlaffi_client <- function(x, ...) {
+  check_print_dots(...)
   cat("<PJRTClient:", platform(x), ">\n", sep = "")
   invisible(x)
 }

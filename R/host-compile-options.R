@@ -107,13 +107,19 @@ is_for_one_device <- function(options) options$replicas * options$partitions == 
 
 #' @export
 print.xlaffi_compile_options <- function(x, ...) {
-  devices <- if (!is.null(x$devices)) paste0(" on ", toString(vapply(x$devices, format, "")))
-  cat(
-    "<PJRTCompileOptions: ", x$replicas, " replica(s), ", x$partitions, " partition(s)", devices,
-    if (!is.null(x$shardy)) if (x$shardy) ", Shardy" else ", GSPMD", ">\n",
-    sep = ""
-  )
+  check_print_dots(...)
+  cat(format(x), "\n", sep = "")
   invisible(x)
+}
+
+#' @export
+format.xlaffi_compile_options <- function(x, ...) {
+  check_format_dots(...)
+  devices <- if (!is.null(x$devices)) paste0(" on ", toString(vapply(x$devices, format, "")))
+  paste0(
+    "<PJRTCompileOptions: ", x$replicas, " replica(s), ", x$partitions, " partition(s)", devices,
+    if (!is.null(x$shardy)) if (x$shardy) ", Shardy" else ", GSPMD", ">"
+  )
 }
 
 # Where a program goes: `device`, one to find the client by, and `options` for the glue, with the ids of all of them.

@@ -78,28 +78,40 @@ devices <- function(x = NULL, ...) UseMethod("devices")
 
 #' @export
 devices.default <- function(x = NULL, ...) {
+  check_dots_empty(...)
   devices.xlaffi_client(as_pjrt_client(x))
 }
 
 #' @export
 devices.xlaffi_client <- function(x = NULL, ...) {
+  check_dots_empty(...)
   known <- host_state$devices[[as.character(check(.Call(wrap__client_number, x)))]]
   if (is.null(known)) check(.Call(wrap__client_devices, x)) else known
 }
 
 #' @export
-platform.xlaffi_device <- function(x, ...) device_info(x)$platform
+platform.xlaffi_device <- function(x, ...) {
+  check_dots_empty(...)
+  device_info(x)$platform
+}
 
 device_info <- function(x, call = rlang::caller_env()) check(.Call(wrap__device_describe, x), call)
 
 #' @export
-as.character.xlaffi_device <- function(x, ...) device_info(x)$label
+as.character.xlaffi_device <- function(x, ...) {
+  check_dots_empty(...)
+  device_info(x)$label
+}
 
 #' @export
-format.xlaffi_device <- function(x, ...) as.character(x)
+format.xlaffi_device <- function(x, ...) {
+  check_format_dots(...)
+  as.character(x)
+}
 
 #' @export
 print.xlaffi_device <- function(x, ...) {
+  check_print_dots(...)
   info <- device_info(x)
   cat("<", info$label, if (!info$addressable) sprintf(" of process %d", info$process), ">\n", sep = "")
   invisible(x)

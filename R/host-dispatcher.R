@@ -122,6 +122,7 @@ dispatcher_size <- function(dispatcher) {
 
 #' @export
 print.xlaffi_dispatcher <- function(x, ...) {
+  check_print_dots(...)
   cat("<Dispatcher>\n")
   invisible(x)
 }

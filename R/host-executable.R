@@ -125,26 +125,47 @@ pjrt_execution_options <- function(non_donatable_input_indices = integer(), laun
 
 #' @export
 print.xlaffi_execution_options <- function(x, ...) {
-  keep <- if (length(x[[1L]])) toString(x[[1L]]) else "none"
-  cat("<PJRTExecuteOptions: not donated ", keep, ", launch ", x[[2L]], ">\n", sep = "")
+  check_print_dots(...)
+  cat(format(x), "\n", sep = "")
   invisible(x)
+}
+
+#' @export
+format.xlaffi_execution_options <- function(x, ...) {
+  check_format_dots(...)
+  keep <- if (length(x[[1L]])) toString(x[[1L]]) else "none"
+  paste0("<PJRTExecuteOptions: not donated ", keep, ", launch ", x[[2L]], ">")
 }
 
 #' @export
 print.xlaffi_executable <- function(x, ...) {
-  check(.Call(wrap__executable_info, x))
-  cat("<PJRTLoadedExecutable>\n")
+  check_print_dots(...)
+  cat(format(x), "\n", sep = "")
   invisible(x)
 }
 
 #' @export
-platform.xlaffi_executable <- function(x, ...) check(.Call(wrap__executable_info, x))$platform
+format.xlaffi_executable <- function(x, ...) {
+  check_format_dots(...)
+  check(.Call(wrap__executable_info, x))
+  "<PJRTLoadedExecutable>"
+}
 
 #' @export
-device.xlaffi_executable <- function(x, ...) devices(x)[[1L]]
+platform.xlaffi_executable <- function(x, ...) {
+  check_dots_empty(...)
+  check(.Call(wrap__executable_info, x))$platform
+}
+
+#' @export
+device.xlaffi_executable <- function(x, ...) {
+  check_dots_empty(...)
+  devices(x)[[1L]]
+}
 
 #' @export
 devices.xlaffi_executable <- function(x = NULL, ...) {
+  check_dots_empty(...)
   info <- check(.Call(wrap__executable_info, x))
   find_devices(info$client, info$devices)
 }

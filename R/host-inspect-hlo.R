@@ -67,6 +67,7 @@ hlo_dump_folder <- function() {
 
 #' @export
 format.xlaffi_hlo <- function(x, ...) {
+  check_format_dots(...)
   lines <- vapply(unclass(x), function(text) length(strsplit(text, "\n", fixed = TRUE)[[1L]]), 0L)
   module <- sub("^HloModule ([^, ]*).*$", "\\1", strsplit(x$before_optimizations, "\n", fixed = TRUE)[[1L]][[1L]])
   c(sprintf("<HLO of %s>", module), sprintf("  $%s: %d lines", names(lines), lines))
@@ -74,6 +75,7 @@ format.xlaffi_hlo <- function(x, ...) {
 
 #' @export
 print.xlaffi_hlo <- function(x, ...) {
+  check_print_dots(...)
   cat(format(x), sep = "\n")
   invisible(x)
 }

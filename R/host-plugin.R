@@ -83,13 +83,20 @@ plugin_attributes <- function(plugin) {
 }
 
 #' @export
-platform.xlaffi_plugin <- function(x, ...) check(.Call(wrap__plugin_info, x))$platform
+platform.xlaffi_plugin <- function(x, ...) {
+  check_dots_empty(...)
+  check(.Call(wrap__plugin_info, x))$platform
+}
 
 #' @export
-format.xlaffi_plugin <- function(x, ...) sprintf("<PJRTPlugin:%s>", platform(x))
+format.xlaffi_plugin <- function(x, ...) {
+  check_format_dots(...)
+  sprintf("<PJRTPlugin:%s>", platform(x))
+}
 
 #' @export
 print.xlaffi_plugin <- function(x, ...) {
+  check_print_dots(...)
   cat(format(x), "\n", sep = "")
   invisible(x)
 }

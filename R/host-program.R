@@ -40,6 +40,7 @@ pjrt_program <- function(src = NULL, path = NULL, format = c("mlir", "hlo")) {
 
 #' @export
 format.xlaffi_program <- function(x, ..., n = 10) {
+  check_format_dots(...)
   info <- check(.Call(wrap__program_info, x))
   head <- sprintf("PJRTProgram(format=%s, code_size=%d)", info$format, info$size)
   lines <- if (!is.null(info$text)) {
@@ -57,6 +58,7 @@ format.xlaffi_program <- function(x, ..., n = 10) {
 
 #' @export
 print.xlaffi_program <- function(x, ..., n = 5) {
+  check_print_dots(...)
   cat(format(x, n = n), "\n")
   invisible(x)
 }

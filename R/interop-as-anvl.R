@@ -110,7 +110,10 @@ anvl_program <- function(f, types, platform) {
 }
 
 #' @export
-format.xlaffi_anvl_program <- function(x, ...) sprintf("%s -> %s", types_text(x$types), types_text(x$results))
+format.xlaffi_anvl_program <- function(x, ...) {
+  check_format_dots(...)
+  sprintf("%s -> %s", types_text(x$types), types_text(x$results))
+}
 
 anvl_call_of <- function(made, program, arrays) {
   results <- function(...) {

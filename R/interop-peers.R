@@ -67,6 +67,7 @@ register_posterior_methods <- function(...) {
 
 register_coda_methods <- function(...) {
   register_methods("coda", list(as.mcmc.list = list(xlaffi_draws = function(x, ...) {
+    check_dots_empty(...)
     thin <- if (is.null(x$info$thin)) 1 else x$info$thin
     chains <- lapply(seq_len(dim(x$draws)[[2L]]), function(k) {
       own <- x$draws[, k, , drop = FALSE]

@@ -288,6 +288,7 @@ known_program <- function(digest, place, name, types, make) {
 
 #' @export
 print.xlaffi_jit <- function(x, ...) {
+  check_print_dots(...)
   cat("<function of R data, buffers and values, compiled by XLA>\n")
   invisible(x)
 }

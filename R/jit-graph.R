@@ -187,6 +187,7 @@ xla_graph_text <- function(graph, operands, prefix = "xlaffi") {
 
 #' @export
 format.xlaffi_graph <- function(x, ...) {
+  check_format_dots(...)
   value <- function(value) sprintf("%%%d: %s", value$id, type_text(new_type(value$dtype, value$shape)))
   values <- function(values) toString(vapply(values, value, ""))
   numbers <- function(numbers) toString(sprintf("%%%d", numbers))
@@ -227,6 +228,7 @@ attributes_shown <- function(attributes) {
 
 #' @export
 print.xlaffi_graph <- function(x, ...) {
+  check_print_dots(...)
   writeLines(format(x))
   invisible(x)
 }

@@ -181,6 +181,7 @@ linear_program <- function(linear, there) {
 
 #' @export
 print.xlaffi_linear <- function(x, ...) {
+  check_print_dots(...)
   cat("<linear function of ", types_text(attr(x, "of")), ">\n", sep = "")
   invisible(x)
 }

@@ -202,6 +202,7 @@ taking <- function(names) {
 
 #' @export
 print.xlaffi_op <- function(x, ...) {
+  check_print_dots(...)
   op <- attr(x, "op")
   rules <- names(Filter(Negate(is.null), op[c("jvp", "vjp", "vmap", "transpose")]))
   cat("<op ", op$name, if (length(rules)) paste0(", rules: ", toString(rules)), ">\n", sep = "")

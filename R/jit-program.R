@@ -32,6 +32,7 @@ xla_program <- function(f, ...) {
 
 #' @export
 print.xlaffi_text <- function(x, ...) {
+  check_print_dots(...)
   cat(x)
   invisible(x)
 }

@@ -89,6 +89,7 @@ own_function <- function(own) {
 
 #' @export
 print.xlaffi_own_op <- function(x, ...) {
+  check_print_dots(...)
   op <- attr(x, "op")
   rules <- names(Filter(Negate(is.null), op$own$rules))
   cat("<op ", op$name, ": ", op$own$signature$text, ">\n", sep = "")

@@ -101,6 +101,7 @@ new_check <- function(name, tables) {
 
 #' @export
 print.xlaffi_check <- function(x, ...) {
+  check_print_dots(...)
   table <- x$table
   words <- ifelse(is.na(table$ok), "-", ifelse(table$ok, "yes", "NO"))
   number <- function(x) ifelse(is.na(x), "", sprintf("%.2g", x))

@@ -191,6 +191,7 @@ format.xlaffi_findings <- function(x, ...) {
   if (!all(c("target", "platform", "calls", "text") %in% names(x))) {
     return(NextMethod())
   }
+  check_format_dots(...)
   head <- findings_head(x)
   substr(head, 1L, 1L) <- toupper(substr(head, 1L, 1L))
   c(head, if (nrow(x)) paste("*", finding_lines(x)))
@@ -201,6 +202,7 @@ print.xlaffi_findings <- function(x, ...) {
   if (!all(c("target", "platform", "calls", "text") %in% names(x))) {
     return(NextMethod())
   }
+  check_print_dots(...)
   writeLines(strwrap(format(x), exdent = 2L))
   invisible(x)
 }

@@ -91,6 +91,7 @@ ffi_kernel <- function(code, over = NULL, grid = NULL, block = NULL, shared = NU
 
 #' @export
 print.xlaffi_kernel <- function(x, ...) {
+  check_print_dots(...)
   size <- function(numbers) paste0("(", toString(numbers), ")")
   how <- if (!is.null(x$grid)) {
     paste0("grid ", size(x$grid), ", block ", size(x$block), if (!is.null(x$shared)) paste(", shared", x$shared))

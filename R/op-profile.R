@@ -39,6 +39,7 @@ print.xlaffi_profile <- function(x, ...) {
   if (!all(c("target", times, bytes) %in% names(x))) {
     return(NextMethod())
   }
+  check_print_dots(...)
   if (!nrow(x)) {
     cat("No custom calls.\n")
     return(invisible(x))

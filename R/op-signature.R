@@ -115,13 +115,20 @@ ffi_signature <- function(text) {
 }
 
 #' @export
-format.xlaffi_signature <- function(x, ...) x$text
+format.xlaffi_signature <- function(x, ...) {
+  check_format_dots(...)
+  x$text
+}
 
 #' @export
-as.character.xlaffi_signature <- function(x, ...) x$text
+as.character.xlaffi_signature <- function(x, ...) {
+  check_dots_empty(...)
+  x$text
+}
 
 #' @export
 print.xlaffi_signature <- function(x, ...) {
+  check_print_dots(...)
   cat("<signature>\n")
   for (part in c("operands", "attributes", "results", "scratch")) {
     if (length(x[[part]])) {

@@ -66,8 +66,8 @@ is.matrix.xlaffi_value <- function(x) length(x@shape) == 2L
 #' @export
 is.array.xlaffi_value <- function(x) length(x@shape) > 1L
 
-# R's functions that dispatch and are not among the methods of shard-methods.R: each gives our error, as R itself would
-# look at the S4 object.
+# R's functions that dispatch and are not among the methods of shard-methods.R and host-buffer-generics.R: each gives our
+# error, as R itself would look at the S4 object, or at the pointer.
 
 # Of base R, without those that are overloads for values or refuse these
 more_refused <- c(
@@ -80,32 +80,80 @@ more_refused <- c(
 )
 
 register_refused_sharded <- function() {
+  generics <- unique(c(names(overload_methods), unlist(refused), more_refused))
   # Both go through `[`.
-  of_overloads <- setdiff(names(overload_methods), c("head", "tail"))
-  for (generic in unique(c(of_overloads, unlist(refused), more_refused))) {
-    package <- if (generic %in% of_overloads) overload_methods[[generic]] else "base"
-    home <- if (package == "base") baseenv() else asNamespace(package)
-    registerS3method(generic, "xlaffi_sharded", refusing_sharded(generic), envir = home)
-  }
-  for (group in c("Math", "Summary", "Complex")) {
-    registerS3method(group, "xlaffi_sharded", function(...) refuse_sharded(.Generic, sys.call()), envir = baseenv())
-  }
+  register_refusals("xlaffi_sharded", setdiff(generics, c("head", "tail")), refuse_sharded)
+  # c() makes a list of buffers, and format() of lists unlists each element. For the last ones R takes the methods of
+  # values only if those of buffers are the same.
+  for_buffers <- setdiff(c(generics, "[", "$"), c("c", "unlist", "all.equal", "cbind", "rbind"))
+  register_refusals("xlaffi_buffer", for_buffers, refuse_buffer)
+  registerS3method("cbind", "xlaffi_buffer", cbind.xlaffi_value, envir = baseenv())
+  registerS3method("rbind", "xlaffi_buffer", rbind.xlaffi_value, envir = baseenv())
   # Where both operands have a method R takes it only if it is the same.
-  for (class in c("xlaffi_value", "xlaffi_sharded", "xlaffi_sparse")) {
+  for (class in c("xlaffi_value", "xlaffi_sharded", "xlaffi_sparse", "xlaffi_buffer")) {
     registerS3method("Ops", class, Ops.xlaffi_value, envir = baseenv())
+  }
+  # Older versions of R have no such generic.
+  if (getRversion() >= "4.3.0") {
+    registerS3method("%*%", "xlaffi_buffer", refusing_by(refuse_buffer, "%*%"), envir = baseenv())
   }
 }
 
-refusing_sharded <- function(generic) {
+register_refusals <- function(class, generics, refuse) {
+  for (generic in generics) {
+    package <- if (generic %in% names(overload_methods)) overload_methods[[generic]] else "base"
+    home <- if (package == "base") baseenv() else asNamespace(package)
+    registerS3method(generic, class, refusing_by(refuse, generic), envir = home)
+  }
+  for (group in c("Math", "Summary", "Complex")) {
+    registerS3method(group, class, refusing_by(refuse, NULL), envir = baseenv())
+  }
+}
+
+# The method of a generic function, or of a group of them, that refuses. The call is asked for at once.
+refusing_by <- function(refuse, generic) {
+  force(refuse)
   force(generic)
-  function(...) refuse_sharded(generic, method_call(generic))
+  if (is.null(generic)) {
+    function(...) {
+      call <- method_call(.Generic)
+      # R gives it to all of the group Summary.
+      if (isFALSE(call$na.rm)) call$na.rm <- NULL
+      refuse(.Generic, call)
+    }
+  } else if (endsWith(generic, "<-")) {
+    function(...) {
+      call <- assign_call(generic)
+      refuse(generic, call)
+    }
+  } else {
+    function(...) {
+      call <- method_call(generic)
+      refuse(generic, call)
+    }
+  }
 }
 
 refuse_sharded <- function(generic, call) {
-  shown <- if (grepl("^[[:alpha:]]", generic)) paste0(generic, "()") else sprintf("`%s`", generic)
-  abort(sprintf("%s is not available for sharded arrays", shown), "UNIMPLEMENTED",
-    op = generic, call = call,
-    hint = "Functions of values compute with them: `xla_jit(function(x) ...)(x)`. `as_array()` brings them to R."
+  refuse_class(generic, "sharded arrays", call,
+    "Functions of values compute with them: `xla_jit(function(x) ...)(x)`. `as_array()` brings them to R."
+  )
+}
+
+refuse_buffer <- function(generic, call) {
+  refuse_class(generic, "buffers", call,
+    if (is_tracing()) {
+      "Pass the buffer as an argument of the function."
+    } else {
+      "`as_array()` brings them to R; functions of `xla_jit()` compute where they are."
+    }
+  )
+}
+
+refuse_class <- function(generic, what, call, hint) {
+  shown <- if (grepl("^[[:alpha:]][^<]*$", generic)) paste0(generic, "()") else sprintf("`%s`", generic)
+  abort(sprintf("%s is not available for %s", shown, what), "UNIMPLEMENTED",
+    op = generic, operand = "x", call = call, hint = hint
   )
 }
 

@@ -17,6 +17,9 @@ Ops.xlaffi_value <- function(e1, e2) {
   if (is_sharded(e1) || (!missing(e2) && is_sharded(e2))) {
     refuse_sharded(.Generic, call)
   }
+  if (!is_value(e1) && (missing(e2) || !is_value(e2))) {
+    refuse_buffer(.Generic, call)
+  }
   if (missing(e2)) {
     return(switch(.Generic,
       "+" = as_numbers(e1),

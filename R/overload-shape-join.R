@@ -87,12 +87,14 @@ overload("append", "base", overload_append,
 #' @export
 cbind.xlaffi_value <- function(..., deparse.level = 1) {
   call <- method_call("cbind")
+  if (!any(vapply(list(...), is_value, NA))) refuse_buffer("cbind", call)
   bound(list(...), 2L, "cbind()", call)
 }
 
 #' @export
 rbind.xlaffi_value <- function(..., deparse.level = 1) {
   call <- method_call("rbind")
+  if (!any(vapply(list(...), is_value, NA))) refuse_buffer("rbind", call)
   bound(list(...), 1L, "rbind()", call)
 }
 

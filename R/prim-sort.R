@@ -25,7 +25,7 @@ hlo_top_k <- function(x, k) {
   x <- as_value(x, "x")
   check_kind(x, "a real number", "hlo_top_k", "x", environment())
   rank <- length(x@shape)
-  k <- check_count(k, "k", environment())
+  k <- check_count(k, "k", environment(), whole = TRUE)
   if (!rank || k > x@shape[[rank]]) {
     abort(sprintf("hlo_top_k: there are no %d elements along the last axis of `x`, which is %s", k, type_text(x)),
       op = "hlo_top_k", operand = "k"

@@ -46,7 +46,7 @@ new_draws <- function(draws, diagnostics, warmup, state, template, info) {
 #' @param n How many variables are shown.
 #' @param i Names or numbers of variables.
 #' @param row.names,optional Of R's own function; not used.
-#' @param ... Nothing.
+#' @param ... For `coef()` further arguments of `statistic`; else nothing.
 #' @return `summary()`: a data frame with a row for each variable, with the columns of
 #'   `posterior::summarise_draws()`: `variable`, `mean`, `median`, `sd`, `mad`, quantiles such as `q5`, `rhat`,
 #'   `ess_bulk`, `ess_tail`, and `mcse_mean`, `mcse_sd`, `mcse_q5` and so on.
@@ -175,19 +175,36 @@ part_of_draws <- function(x, variables, chains, iterations, call) {
 #' @importFrom stats coef
 #' @export
 coef.xlaffi_draws <- function(object, statistic = mean, ...) {
+  if (missing(statistic)) check_dots_empty(...)
   check_function(statistic, "statistic")
+  call <- environment()
+  check_takes(statistic, c(list(NULL), list(...)), "coef", "statistic", call)
   flat <- as.matrix(object)
-  numbers <- vapply(seq_len(ncol(flat)), function(j) as.double(statistic(flat[, j], ...)), 0)
+  of_column <- function(j) statistic_number(statistic(flat[, j], ...), colnames(flat)[[j]], call)
+  numbers <- vapply(seq_len(ncol(flat)), of_column, 0)
   if (is.null(object$template)) stats::setNames(numbers, colnames(flat)) else from_vector(object$template, numbers)
+}
+
+statistic_number <- function(x, name, call) {
+  if (!(is.numeric(x) || is.logical(x)) || length(x) != 1L) {
+    abort(sprintf("`statistic` must give one number, not %s for `%s`", describe(x), name), operand = "statistic",
+      hint = "`apply(as.matrix(x), 2, statistic)` gives several for each variable.", call = call
+    )
+  }
+  as.double(x)
 }
 
 #' @rdname xlaffi_draws
 #' @export
-as.array.xlaffi_draws <- function(x, ...) x$draws
+as.array.xlaffi_draws <- function(x, ...) {
+  check_dots_empty(...)
+  x$draws
+}
 
 #' @rdname xlaffi_draws
 #' @export
 as.matrix.xlaffi_draws <- function(x, ...) {
+  check_dots_empty(...)
   shape <- draws_shape(x)
   count <- shape$iterations * shape$chains
   matrix(x$draws, count, length(shape$variables),
@@ -198,6 +215,7 @@ as.matrix.xlaffi_draws <- function(x, ...) {
 #' @rdname xlaffi_draws
 #' @export
 as.data.frame.xlaffi_draws <- function(x, row.names = NULL, optional = TRUE, ...) { # nolint: object_name_linter.
+  check_dots_empty(..., allowed = "stringsAsFactors")
   shape <- draws_shape(x)
   flat <- as.matrix(x)
   rownames(flat) <- NULL

@@ -14,6 +14,7 @@ summary.xlaffi_draws <- function(object, variables = NULL, probs = c(0.05, 0.95)
 
 #' @export
 print.summary.xlaffi_draws <- function(x, digits = 3L, ...) {
+  check_print_dots(...)
   columns <- names(x)
   known <- c("variable", "mean", "sd", "rhat", "ess_bulk", "ess_tail")
   # A part of the table, or one that was changed

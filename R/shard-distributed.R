@@ -276,11 +276,13 @@ pjrt_distributed_leave <- function() {
 
 #' @export
 format.xlaffi_distributed <- function(x, ...) {
+  check_format_dots(...)
   sprintf("process %d of %d, coordinator %s", x$process_id, x$num_processes, x$coordinator)
 }
 
 #' @export
 print.xlaffi_distributed <- function(x, ...) {
+  check_print_dots(...)
   cat("<xlaffi_distributed: ", format(x), ">\n", sep = "")
   status <- pjrt_distributed_status()
   for (i in seq_len(NROW(status))) {

@@ -130,20 +130,30 @@ mesh_label <- function(mesh) {
 }
 
 #' @export
-format.xlaffi_mesh <- function(x, ...) sprintf("<mesh %s>", axes_label(x$axes))
+format.xlaffi_mesh <- function(x, ...) {
+  check_format_dots(...)
+  sprintf("<mesh %s>", axes_label(x$axes))
+}
 
 #' @export
 print.xlaffi_mesh <- function(x, ...) {
+  check_print_dots(...)
   cat(sprintf("<mesh %s of %s>\n", axes_label(x$axes), mesh_label(x)))
   cat(toString(vapply(x$devices, format, ""), width = 200), "\n", sep = "")
   invisible(x)
 }
 
 #' @export
-devices.xlaffi_mesh <- function(x = NULL, ...) x$devices
+devices.xlaffi_mesh <- function(x = NULL, ...) {
+  check_dots_empty(...)
+  x$devices
+}
 
 #' @export
-platform.xlaffi_mesh <- function(x, ...) platform(x$devices[[1L]])
+platform.xlaffi_mesh <- function(x, ...) {
+  check_dots_empty(...)
+  platform(x$devices[[1L]])
+}
 
 # As the module of a program has it. Partition i of the program is place i of the mesh, whatever device that is.
 mesh_text <- function(mesh) {

@@ -10,13 +10,20 @@ is.matrix.xlaffi_sharded <- function(x) length(x@shape) == 2L
 is.array.xlaffi_sharded <- function(x) length(x@shape) > 0L
 
 #' @export
-platform.xlaffi_sharded <- function(x, ...) platform(x@mesh)
+platform.xlaffi_sharded <- function(x, ...) {
+  check_dots_empty(...)
+  platform(x@mesh)
+}
 
 #' @export
-devices.xlaffi_sharded <- function(x = NULL, ...) x@mesh$devices
+devices.xlaffi_sharded <- function(x = NULL, ...) {
+  check_dots_empty(...)
+  x@mesh$devices
+}
 
 #' @export
 device.xlaffi_sharded <- function(x, ...) {
+  check_dots_empty(...)
   if (mesh_size(x@mesh) > 1L) {
     abort(sprintf("the array lies on %s: `devices()` lists them", mesh_label(x@mesh)), operand = "x")
   }
@@ -25,15 +32,20 @@ device.xlaffi_sharded <- function(x, ...) {
 
 #' @export
 await.xlaffi_sharded <- function(x, ...) {
+  check_dots_empty(...)
   for (shard in x@shards) wait_for(shard)
   invisible(x)
 }
 
 #' @export
-is_ready.xlaffi_sharded <- function(x, ...) all(vapply(x@shards, is_ready, NA))
+is_ready.xlaffi_sharded <- function(x, ...) {
+  check_dots_empty(...)
+  all(vapply(x@shards, is_ready, NA))
+}
 
 #' @export
 as_array.xlaffi_sharded <- function(x, check = FALSE, ...) {
+  check_dots_empty(...)
   # Whole on each device
   if (!any(lengths(x@spec))) {
     return(as_array(x@shards[[1L]], check = check))
@@ -43,6 +55,7 @@ as_array.xlaffi_sharded <- function(x, check = FALSE, ...) {
 
 #' @export
 as_raw.xlaffi_sharded <- function(x, row_major, ...) {
+  check_dots_empty(...)
   if (missing(row_major)) {
     abort("`row_major` is missing: TRUE or FALSE", operand = "row_major")
   }
@@ -63,6 +76,7 @@ as_raw.xlaffi_sharded <- function(x, row_major, ...) {
 # `value()` of it is the array: the parts are on their way meanwhile, as they are in any case.
 #' @export
 as_array_async.xlaffi_sharded <- function(x, ...) {
+  check_dots_empty(...)
   structure(list2env(list(buffer = x), parent = emptyenv()), class = "xlaffi_array_promise")
 }
 
@@ -105,11 +119,13 @@ most_printed <- 2^20
 
 #' @export
 format.xlaffi_sharded <- function(x, ...) {
+  check_format_dots(...)
   sprintf("<sharded array %s, %s on %s>", type_text(x), format_spec(x@spec), format(x@mesh))
 }
 
 #' @export
 print.xlaffi_sharded <- function(x, ...) {
+  check_print_dots(..., allowed = names(formals(print.xlaffi_buffer)))
   cat("Sharded array\n")
   label <- if (x@dtype == "pred") "bool" else x@dtype
   is_gone <- is_from_elsewhere(x)

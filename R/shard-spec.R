@@ -100,10 +100,14 @@ format_spec <- function(entries) {
 }
 
 #' @export
-format.xlaffi_spec <- function(x, ...) format_spec(unclass(x))
+format.xlaffi_spec <- function(x, ...) {
+  check_format_dots(...)
+  format_spec(unclass(x))
+}
 
 #' @export
 print.xlaffi_spec <- function(x, ...) {
+  check_print_dots(...)
   cat(format(x), "\n", sep = "")
   invisible(x)
 }

@@ -45,7 +45,7 @@ hlo_fixed_point <- function(f, start, ..., history = 0, tol = NULL, max_iter = 1
   check_function(f)
   start <- solver_start(start, op, call)
   x <- packed(tree_leaves(start))
-  history <- check_count(history, "history", call)
+  history <- check_count(history, "history", call, whole = TRUE)
   tol <- check_tolerance(tol, x, op, call)
   max_iter <- check_turns(max_iter, op, call)
   problem <- traced_function(f, start, list(...), op, call, as_x = TRUE)

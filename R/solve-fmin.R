@@ -45,8 +45,7 @@ golden <- (3 - sqrt(5)) / 2
 
 fmin_turn <- function(s, value, tol, max_iter) {
   first <- s$evaluations == 0L
-  limit <- if (value@dtype == "f32") 2^128 - 2^104 else .Machine$double.xmax
-  value <- hlo_select(abs(value) < Inf, value, limit)
+  value <- hlo_select(abs(value) < Inf, value, largest_number(value@dtype))
   after <- fmin_placed(s, value)
   start <- s
   start[c("fv", "fw", "fx")] <- list(value, value, value)

@@ -57,7 +57,7 @@ hlo_integrate <- function(f, lower, upper, ..., rel_tol = NULL, abs_tol = 0, max
     relative = check_tolerance(rel_tol, like, op, call, "rel_tol"),
     absolute = check_tolerance(abs_tol, like, op, call, "abs_tol")
   )
-  max_intervals <- check_count(max_intervals, "max_intervals", call, 1)
+  max_intervals <- check_count(max_intervals, "max_intervals", call, 1, whole = TRUE)
   problem <- traced_function(f, like, list(...), op, call)
   results <- problem$results
   size <- sum(vapply(results, function(type) as.integer(prod(type@shape)), 0L))

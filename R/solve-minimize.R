@@ -86,7 +86,7 @@ hlo_minimize <- function(f, start, ..., method = c("BFGS", "L-BFGS", "Newton", "
   x <- packed(tree_leaves(start))
   tol <- check_tolerance(tol, x, "hlo_minimize", call)
   max_iter <- check_turns(max_iter, "hlo_minimize", call)
-  history <- check_count(history, "history", call, 1)
+  history <- check_count(history, "history", call, 1, whole = TRUE)
   problem <- traced_function(f, start, list(...), "hlo_minimize", call)
   check_objective(problem, x, method == "Gauss-Newton", call)
   minimum(problem, start, x, method, tol, max_iter, history)

@@ -38,7 +38,8 @@ ode_events <- function(events, start, rootfunc, call) {
 }
 
 event_numbers <- function(x, name, start, count, refuse, call) {
-  x <- converted(as_value(x, "events", call = call, op = "hlo_ode"), start$dtype)
+  if (is.logical(x) && anyNA(x)) refuse(sprintf("`%s` of `events` must be numbers, not logicals with NA", name))
+  x <- converted(as_value(x, sprintf("events$%s", name), call = call, op = "hlo_ode"), start$dtype)
   if (length(x@shape) > 1L) refuse(sprintf("`%s` of `events` must be a vector, not %s", name, type_text(x)))
   if (!is.null(count) && !length(x) %in% c(1L, count)) {
     refuse(sprintf("`%s` of `events` has %d elements for %d events", name, length(x), count))

@@ -90,7 +90,7 @@ hlo_ode <- function(y, times, func, parms = NULL, ..., method = c("ode45", "roda
   check_whole_names("hlo_ode")
   call <- environment()
   method <- check_choice(method, "method", names(ode_methods))
-  max_steps <- check_count(max_steps, "max_steps", call, least = 1)
+  max_steps <- check_count(max_steps, "max_steps", call, least = 1, whole = TRUE)
   check_function(func, "func")
   if (!is.null(rootfunc)) check_function(rootfunc, "rootfunc")
   start <- ode_start(y, call)

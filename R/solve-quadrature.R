@@ -37,7 +37,7 @@
 hlo_quadrature <- function(n, kind = c("legendre", "jacobi", "laguerre", "hermite"), alpha = 0, beta = 0,
                            dtype = "f64") {
   call <- environment()
-  n <- check_count(n, "n", call)
+  n <- check_count(n, "n", call, whole = TRUE)
   kind <- check_choice(kind, "kind", c("legendre", "jacobi", "laguerre", "hermite"))
   exponents <- list(alpha = alpha, beta = beta)
   used <- switch(kind, jacobi = c("alpha", "beta"), laguerre = "alpha", character())

@@ -114,7 +114,7 @@ newton_turn <- function(s, now, tol, max_iter) {
   shorter <- hlo_select(finite & (parabola > 0), parabola, 0)
   shorter <- hlo_min(hlo_max(shorter, 0.1 * s$share), 0.5 * s$share)
   s$root <- hlo_select(accepted, s$root + s$share * s$step, s$root)
-  s$value <- hlo_select(accepted, now$residuals, s$value)
+  s$value <- hlo_select(accepted | !s$begun, now$residuals, s$value)
   s$merit <- hlo_select(accepted, merit, s$merit)
   s$share <- hlo_select(accepted, 1, shorter)
   step <- -dense_solution(now$jacobian, now$residuals)

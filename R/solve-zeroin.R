@@ -57,10 +57,11 @@ zeroin <- function(at, lower, upper, tol, max_iter) {
   s <- solver_loop(
     function(s) s$reason == solving, function(s) zeroin_turn(s, at(s$trial), upper, tol, max_iter), state
   )
-  # Where it ended at one of the ends, it did so without an interval.
+  # Infinite values were the largest numbers. Where it ended at one of the ends, it did so without an interval.
   at_end <- s$iterations == 0L & s$reason == solver_reasons[["converged"]] & (s$evaluations == 2L)
   list(
-    root = s$b, value = s$fb, iterations = s$iterations, evaluations = s$evaluations,
+    root = s$b, value = hlo_select(abs(s$fb) < largest_number(lower@dtype), s$fb, 2 * s$fb),
+    iterations = s$iterations, evaluations = s$evaluations,
     converged = s$reason == solver_reasons[["converged"]], reason = s$reason,
     precision = hlo_select(at_end, 0, abs(s$c - s$b))
   )
@@ -70,7 +71,7 @@ zeroin_turn <- function(s, value, upper, tol, max_iter) {
   first <- s$evaluations == 0L
   second <- s$evaluations == 1L
   # As uniroot() does: infinite values are the largest numbers.
-  limit <- if (value@dtype == "f32") 2^128 - 2^104 else .Machine$double.xmax
+  limit <- largest_number(value@dtype)
   is_finite <- abs(s$trial) <= limit
   value <- hlo_select(where_nan_of(value), value, hlo_max(hlo_min(value, limit), -limit))
   start <- first | second
@@ -106,6 +107,8 @@ zeroin_turn <- function(s, value, upper, tol, max_iter) {
   s$reason <- hlo_select(bad, reason_of("not finite"), reason)
   s
 }
+
+largest_number <- function(dtype) if (dtype == "f32") 2^128 - 2^104 else .Machine$double.xmax
 
 where_nan_of <- function(x) compared(x, x, "NE", "hlo_root")
 

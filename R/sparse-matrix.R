@@ -167,9 +167,15 @@ check_symmetric <- function(a, name, shown, call) {
 }
 
 check_entries <- function(x, name, call) {
-  fits <- is.numeric(x) && !is.object(x) && !anyNA(x) && all(x >= 1 & x <= .Machine$integer.max & x == trunc(x))
-  if (!fits) {
-    abort(sprintf("`%s` must be positions from 1, known while the program is written, not %s", name, describe(x)),
+  numbers <- is.numeric(x) && !is.object(x) && !is_value(x)
+  bad <- if (numbers) which(is.na(x) | x < 1 | x > .Machine$integer.max | x != trunc(x))
+  if (!numbers || length(bad)) {
+    shown <- if (!numbers) {
+      describe(x)
+    } else {
+      sprintf("%s%s", format(x[[bad[[1L]]]], digits = 15), if (length(x) > 1L) sprintf(" at %d", bad[[1L]]) else "")
+    }
+    abort(sprintf("`%s` must be positions from 1, known while the program is written, not %s", name, shown),
       operand = name, call = call
     )
   }
@@ -243,6 +249,7 @@ is.numeric.xlaffi_sparse <- function(x) TRUE
 
 #' @export
 format.xlaffi_sparse <- function(x, ...) {
+  check_format_dots(...)
   sprintf("<%ssparse matrix %d x %d of %s with %d entries>", if (x@pattern$symmetric) "symmetric " else "",
     x@pattern$nrow, x@pattern$ncol, x@values@dtype, length(x@pattern$i)
   )
@@ -250,6 +257,7 @@ format.xlaffi_sparse <- function(x, ...) {
 
 #' @export
 print.xlaffi_sparse <- function(x, ...) {
+  check_print_dots(...)
   cat(format(x), "\n", sep = "")
   invisible(x)
 }
@@ -265,6 +273,7 @@ t.xlaffi_sparse <- function(x) {
 
 #' @export
 as.matrix.xlaffi_sparse <- function(x, ...) {
+  check_dots_empty(...)
   x <- as_general(x)
   pattern <- x@pattern
   # By rows, as values lie

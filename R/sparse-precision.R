@@ -4,7 +4,7 @@
 #' @export
 hlo_ar1_precision <- function(n, phi, sd = 1) {
   call <- environment()
-  n <- check_count(n, "n", call)
+  n <- check_count(n, "n", call, whole = TRUE)
   given <- vector_parameters(list(phi = phi, sd = sd), "hlo_ar1_precision", call)
   given <- Map(one_number, given, names(given), "hlo_ar1_precision", list(call))
   phi <- given$phi

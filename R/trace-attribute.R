@@ -54,10 +54,14 @@ ffi_attribute <- function(x, dtype = NULL, array = NULL) {
 }
 
 #' @export
-format.xlaffi_attribute <- function(x, ...) x$text
+format.xlaffi_attribute <- function(x, ...) {
+  check_format_dots(...)
+  x$text
+}
 
 #' @export
 print.xlaffi_attribute <- function(x, ...) {
+  check_print_dots(...)
   cat("<attribute ", format(x), ">\n", sep = "")
   invisible(x)
 }

@@ -156,11 +156,13 @@ length.xlaffi_value <- function(x) r_length(x@shape)
 
 #' @export
 format.xlaffi_value <- function(x, ...) {
+  check_format_dots(...)
   sprintf("<value %s from %s>", type_text(x), x@node$op)
 }
 
 #' @export
 print.xlaffi_value <- function(x, ...) {
+  check_print_dots(...)
   cat(format(x), "\n", sep = "")
   invisible(x)
 }

@@ -99,7 +99,33 @@ test_that("R's functions of buffers are right or refused", {
     is.na(x)
     anyNA(x)
     mean(x)
+    x + 1
+    2 * x
+    -x
+    sum(x)
+    x[1]
+    x$size
+    x[1] <- 2
+    summary(x)
+    head(x)
+    as.numeric(x)
+    as.vector(x)
+    cbind(1, x)
+    xla_jit(function(y) y + x)(1)
+    xla_jit(function(y) x[1] * y)(1)
   })
+  for (f in list(t, exp, Re, rev, unique, as.list, as.matrix, as.data.frame, stats::median, `[[`)) {
+    expect_error(f(x), "is not available for buffers", class = "xlaffi_error_unimplemented")
+  }
+  # Lists of buffers, and what looks at any object
+  expect_identical(c(x, list(1)), list(x, 1))
+  expect_output(utils::str(list(x)), "xlaffi_buffer")
+  expect_identical(format(x, digits = 3), sprintf("<buffer f32(2) on %s>", format(device(x))))
+  frame <- data.frame(a = 1)
+  frame$x <- list(x)
+  expect_output(print(frame), "pointer")
+  expect_identical(format(pjrt_execution_options()), "<PJRTExecuteOptions: not donated none, launch 0>")
+  expect_identical(as.vector(as_array(xla_jit(function(y) sum(y[1:2]) + y)(x))), c(4, 5))
   lost <- unserialize(serialize(x, NULL))
   for (f in list(dim, length)) expect_error(f(lost), "no longer exists")
 })

@@ -170,6 +170,8 @@ test_that("what cannot be integrated is refused", {
     try_it(sin, c(0, 1), 1)
     try_it(sin, 0, 1, rel_tol = -1)
     try_it(sin, 0, 1, max_intervals = 0)
+    try_it(sin, 0, 1, max_intervals = 1.5)
+    rule(1.5)
     rule(-1)
     rule(3, "chebyshev")
     rule(3, "jacobi", alpha = -1)

@@ -130,8 +130,16 @@ test_that("searches end for a reason", {
     expect_identical(fit$converged, fit$reason == 0L)
     expect_equal(fit$par[4:5], c(0.5, 1), tolerance = 1e-5)
     expect_identical(fit$par[1:2], c(0.3, 0.3))
+    # What `f` has at the start, also where that is no number
+    expect_identical(c(fit$value[1:2], fit$gradient[1]), c(0, NaN, 0))
   }
   expect_identical(xla_reason(c(0L, 3L)), c("converged", "not finite"))
+  lost <- xla_jit(function(a) {
+    of <- function(method, f) hlo_minimize(f, c(NaN, 1), method = method)[c("value", "gradient", "reason")]
+    list(of("Newton", function(p) sum((p - a)^2)), of("Gauss-Newton", function(p) p - a))
+  })(1)
+  expect_identical(lost[[1L]], list(value = NaN, gradient = c(NaN, 0), reason = 3L))
+  expect_identical(lost[[2L]]$value, NaN)
   skip_unless_all()
   out <- xla_jit(function(a) {
     list(
@@ -220,6 +228,7 @@ test_that("what cannot be minimised is refused", {
     try_it(function(x) sum(x), 1, tol = -1)
     try_it(function(x) sum(x), 1, max_iter = NULL)
     try_it(function(x) sum(x), 1, history = 0)
+    try_it(function(x) sum(x), 1, history = 2.5)
     try_it(function(x) sum(x), 1, y = 2)
     xla_reason(99)
   })

@@ -56,7 +56,17 @@ test_that("searches for roots end for a reason, alone and in a batch", {
   skip_without_plugin()
   newton <- function(a) hlo_root(function(x) x^2 + a, 3, max_iter = 60)
   brent <- function(a) hlo_root(function(x) log(x) - a, interval = c(1, 10))
-  out <- xla_jit(function(a) list(newton = xla_vmap(newton)(a), brent = xla_vmap(brent)(a)))(c(-4, 1, 2))
+  # Where `f` is not finite
+  lost <- function(start) hlo_root(function(x) x^2 - 1, start)
+  jump <- function(a) hlo_root(function(x) hlo_select(x > a, Inf, -Inf), interval = c(0, 1))
+  out <- xla_jit(function(a) {
+    list(
+      newton = xla_vmap(newton)(a), brent = xla_vmap(brent)(a), lost = xla_vmap(lost)(c(NaN, Inf)),
+      jump = jump(a[3] / 4)
+    )
+  })(c(-4, 1, 2))
+  expect_identical(out$lost[c("value", "reason")], list(value = c(NaN, Inf), reason = c(3L, 3L)))
+  expect_true(out$jump$converged && is.infinite(out$jump$value))
   expect_equal(out$newton$root[1], 2, tolerance = 1e-9)
   expect_true(all(out$newton$reason[2:3] %in% c(1L, 2L, 5L)))
   expect_identical(out$brent$reason, c(6L, 0L, 0L))
@@ -198,6 +208,7 @@ test_that("what has no root is refused", {
     try_it(function(x) x, 1, max_iter = -1)
     xla_jit(function(a) hlo_fixed_point(function(x) c(x, x), a)$point)(1)
     xla_jit(function(a) hlo_fixed_point(function(x) x, a, history = -1)$point)(1)
+    xla_jit(function(a) hlo_fixed_point(function(x) x, a, history = 0.5)$point)(1)
     xla_custom_root(function(x) x, function(f, start) list(start, start))(1)
     xla_custom_root(function(x) x, 2)
   })
