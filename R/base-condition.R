@@ -78,6 +78,19 @@ check_string <- function(x, name, call = rlang::caller_env()) {
   }
 }
 
+# The path of a file that is there
+check_file <- function(path, name = "path", call = rlang::caller_env()) {
+  check_string(path, name, call)
+  path <- path.expand(path)
+  if (!file.exists(path)) {
+    abort(sprintf("there is no file \"%s\"", path), code = "NOT_FOUND", operand = name, call = call)
+  }
+  if (dir.exists(path)) {
+    abort(sprintf("\"%s\" is a folder, not a file", path), operand = name, call = call)
+  }
+  path
+}
+
 # R has a limit on the length of names.
 check_name <- function(x, name, call = rlang::caller_env()) {
   check_string(x, name, call)

@@ -42,7 +42,7 @@
 #' as_pjrt_client("cpu")
 #' @export
 pjrt_client <- function(platform = NULL, ...) {
-  platform <- if (is.null(platform)) Sys.getenv("PJRT_PLATFORM", "cpu") else platform
+  platform <- if (is.null(platform)) default_platform() else platform
   check_name(platform, "platform")
   plugin_client_create(pjrt_plugin(platform), platform, options = list(...))
 }

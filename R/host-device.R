@@ -61,9 +61,15 @@ as_pjrt_device <- function(x) {
   all[[index + 1]]
 }
 
+# A variable that is set to nothing counts as one that is not set.
+default_platform <- function() {
+  platform <- Sys.getenv("PJRT_PLATFORM")
+  if (nzchar(platform)) platform else "cpu"
+}
+
 # The first device of the default platform in this process; in the usual case two look-ups.
 default_device <- function() {
-  platform <- Sys.getenv("PJRT_PLATFORM", "cpu")
+  platform <- default_platform()
   found <- host_state$first[[platform]]
   if (is.null(found)) {
     pjrt_client(platform)

@@ -103,7 +103,7 @@ print.xlaffi_plugin <- function(x, ...) {
 #' @export
 plugins_downloaded <- function(platforms = NULL) {
   if (is.null(platforms)) {
-    platforms <- Sys.getenv("PJRT_PLATFORM", "cpu")
+    platforms <- default_platform()
   }
   if (!is.character(platforms)) {
     abort(sprintf("`platforms` must be strings, not %s", describe(platforms)), operand = "platforms")

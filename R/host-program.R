@@ -24,11 +24,7 @@ pjrt_program <- function(src = NULL, path = NULL, format = c("mlir", "hlo")) {
     abort("give either `src` or `path`", operand = "src")
   }
   if (!is.null(path)) {
-    check_string(path, "path")
-    if (!file.exists(path)) {
-      abort(sprintf("there is no file \"%s\"", path), code = "NOT_FOUND", operand = "path")
-    }
-    src <- readBin(path, "raw", file.size(path))
+    src <- read_bytes(path)
   }
   if (is.character(src)) {
     check_string(src, "src")
