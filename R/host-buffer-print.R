@@ -26,6 +26,11 @@ print.xlaffi_buffer <- function(x,
       operand = "max_width"
     )
   }
+  why <- why_gone(buffer_info(x))
+  if (!is.null(why)) {
+    writeLines(c(if (header) "PJRTBuffer ", sprintf("(not shown: it is %s)", why)))
+    return(invisible(x))
+  }
   wait_for(x)
   lines <- check(.Call(wrap__buffer_lines, x, max_rows, max_width, max_rows_slice))
   if (is.null(footer)) {
@@ -38,6 +43,13 @@ print.xlaffi_buffer <- function(x,
   # The blank at the end of the first and the last line is {pjrt}'s look.
   writeLines(c(if (header) "PJRTBuffer ", lines, if (nzchar(footer)) paste0(footer, " ")))
   invisible(x)
+}
+
+# R's own asks for the length.
+#' @export
+str.xlaffi_buffer <- function(object, ...) {
+  why <- why_gone(buffer_info(object))
+  if (is.null(why)) NextMethod() else cat(sprintf("Class 'xlaffi_buffer' <externalptr> (%s)\n", why))
 }
 
 check_limit <- function(x, name, call = rlang::caller_env()) {
@@ -61,6 +73,7 @@ check_limit <- function(x, name, call = rlang::caller_env()) {
 #' format_buffer(pjrt_buffer(c(1.5, Inf)))
 #' @export
 format_buffer <- function(buffer) {
+  check_given(buffer)
   wait_for(buffer)
   check(.Call(wrap__buffer_literals, buffer))
 }

@@ -177,6 +177,7 @@ client_options <- function(platform, options, call = rlang::caller_env()) {
 #' @rdname pjrt_client
 #' @export
 as_pjrt_client <- function(x) {
+  check_given(x)
   if (inherits(x, "xlaffi_client")) {
     x
   } else if (is.null(x) || is.character(x)) {
@@ -196,10 +197,10 @@ platform.xlaffi_client <- function(x, ...) check(.Call(wrap__client_platform, x)
 as.character.xlaffi_client <- function(x, ...) platform(x)
 
 #' @export
-format.xlaffi_client <- function(x, ...) platform(x)
+format.xlaffi_client <- function(x, ...) shown_or_gone(platform(x), "client")
 
 #' @export
 print.xlaffi_client <- function(x, ...) {
-  cat("<PJRTClient:", platform(x), ">\n", sep = "")
+  cat(shown_or_gone(sprintf("<PJRTClient:%s>", platform(x)), "PJRTClient"), "\n", sep = "")
   invisible(x)
 }

@@ -102,13 +102,28 @@ device_info <- function(x, call = rlang::caller_env()) check(.Call(wrap__device_
 as.character.xlaffi_device <- function(x, ...) device_info(x)$label
 
 #' @export
-format.xlaffi_device <- function(x, ...) as.character(x)
+format.xlaffi_device <- function(x, ...) shown_or_gone(as.character(x), "device")
 
 #' @export
 print.xlaffi_device <- function(x, ...) {
-  info <- device_info(x)
-  cat("<", info$label, if (!info$addressable) sprintf(" of process %d", info$process), ">\n", sep = "")
+  described <- function(info) {
+    paste0("<", info$label, if (!info$addressable) sprintf(" of process %d", info$process), ">")
+  }
+  cat(shown_or_gone(described(device_info(x)), "device"), "\n", sep = "")
   invisible(x)
+}
+
+# Any two external pointers of one class are equal to R.
+#' @method all.equal xlaffi_device
+#' @export
+all.equal.xlaffi_device <- function(target, current, ...) {
+  if (!inherits(current, "xlaffi_device")) {
+    return(sprintf("target is a device, current is %s", describe(current)))
+  }
+  if (same_device(target, current)) {
+    return(TRUE)
+  }
+  sprintf("devices are %s and %s", device_info(target)$label, device_info(current)$label)
 }
 
 # A name that no other device of the session has: those of two clients of one platform have the same labels.

@@ -55,6 +55,7 @@ pjrt_plugin <- function(platform) {
 #' @rdname pjrt_plugin
 #' @export
 as_pjrt_plugin <- function(x) {
+  check_given(x)
   if (inherits(x, "xlaffi_plugin")) {
     x
   } else if (is.character(x)) {
@@ -79,6 +80,7 @@ as_pjrt_plugin <- function(x) {
 #' plugin_attributes("cpu")
 #' @export
 plugin_attributes <- function(plugin) {
+  check_given(plugin)
   check(.Call(wrap__plugin_attributes_list, as_pjrt_plugin(plugin)))
 }
 
@@ -86,7 +88,9 @@ plugin_attributes <- function(plugin) {
 platform.xlaffi_plugin <- function(x, ...) check(.Call(wrap__plugin_info, x))$platform
 
 #' @export
-format.xlaffi_plugin <- function(x, ...) sprintf("<PJRTPlugin:%s>", platform(x))
+format.xlaffi_plugin <- function(x, ...) {
+  shown_or_gone(sprintf("<PJRTPlugin:%s>", platform(x)), "PJRTPlugin")
+}
 
 #' @export
 print.xlaffi_plugin <- function(x, ...) {

@@ -38,6 +38,7 @@
 #' pjrt_execute(again, pjrt_buffer(c(1, 2)))
 #' @export
 pjrt_serialize <- function(executable, path = NULL) {
+  check_given(executable)
   if (!inherits(executable, "xlaffi_executable")) {
     abort(sprintf("`executable` must be an executable made by pjrt_compile(), not %s", describe(executable)),
       operand = "executable", hint = foreign_hint(executable)

@@ -179,7 +179,8 @@ check_fits <- function(x, dtype, op, operand, accepted = NULL) {
     abort(sprintf("%s: operand `%s` %s", op, operand, problem), op = op, operand = operand, call = NULL, hint = hint)
   }
   if (is.complex(x) && !is_complex(dtype)) {
-    refuse(sprintf("is %s, got complex numbers", paste(if (is.null(accepted)) dtype else accepted, collapse = " or ")))
+    could_be <- sub(", ([^,]*)$", " or \\1", toString(if (is.null(accepted)) dtype else accepted))
+    refuse(sprintf("is %s, got complex numbers", could_be))
   }
   # The program would take the bits of such an NA for a number.
   if ((is.logical(x) && dtype != "pred" || is_inexact(dtype) && r_dtype(x) %in% c("i32", "i64")) && anyNA(x)) {

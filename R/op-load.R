@@ -43,6 +43,7 @@
 #' @export
 ffi_load <- function(path, symbols, signature = NULL, arguments = NULL, name = NULL, status = FALSE, threads = TRUE,
                      side_effect = FALSE, jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL) {
+  check_given(path, symbols)
   symbols <- stats::setNames(check_strings(symbols, "symbols"), names(symbols))
   if (!length(symbols)) {
     abort("`symbols` names no function", operand = "symbols")

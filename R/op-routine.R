@@ -36,6 +36,7 @@
 #' @export
 ffi_routine <- function(signature, routine, arguments, name = NULL, thread = c("r", "any"), side_effect = FALSE,
                         jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL) {
+  check_given(signature, routine, arguments)
   if (!inherits(routine, "NativeSymbolInfo")) {
     abort(sprintf("`routine` must be what getNativeSymbolInfo() returns, not %s", describe(routine)),
       operand = "routine"

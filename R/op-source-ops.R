@@ -9,8 +9,11 @@ source_language <- function(lang, file, call = rlang::caller_env()) {
   if (is.null(file)) {
     return("c")
   }
-  file <- check_file(file, "file", call)
-  if (uses_xla(readLines(file, warn = FALSE))) {
+  check_string(file, "file", call)
+  if (dir.exists(file)) {
+    check_file(file, "file", call)
+  }
+  if (file.exists(file) && uses_xla(readLines(file, warn = FALSE))) {
     return("xla")
   }
   switch(tolower(tools::file_ext(file)),

@@ -35,6 +35,7 @@
 hlo_custom_call <- function(target, operands, results, attributes = list(), operand_layouts = NULL,
                             result_layouts = NULL, aliases = list(), has_side_effect = FALSE,
                             vmap_method = NULL) {
+  check_given(target, operands, results)
   check_string(target, "target")
   check_side_effect(has_side_effect, "has_side_effect")
   check_vmap_method(vmap_method)
