@@ -136,6 +136,12 @@ rule_leaves <- function(x, like, op, rule, what) {
 }
 
 rule_value <- function(leaf, type, number, op, rule) {
+  leaf <- r_data(leaf)
+  if (!is.null(leaf) && !is_value(leaf) && !is_data(leaf)) {
+    abort(sprintf("the %s rule of op `%s` must return values of the program, not %s", rule, op, describe(leaf)),
+      op = op, operand = rule, hint = data_hint(leaf), call = NULL
+    )
+  }
   leaf <- if (!is.null(leaf)) as_value(leaf, rule, type, call = NULL)
   if (is.null(leaf) || !same_type(leaf, type)) {
     abort(

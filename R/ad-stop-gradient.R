@@ -23,6 +23,7 @@
 #' xla_stop_gradient(c(1, 2))
 #' @export
 xla_stop_gradient <- function(x) {
+  check_given(x)
   call <- environment()
   tree_map(x, function(leaf) {
     if (is_value(leaf)) {

@@ -67,7 +67,32 @@ check <- function(result, call = rlang::caller_env()) {
   result
 }
 
+# Whether an argument that was handed on did not come. (missing() alone is also true of one that has its default.)
+is_absent <- function(x) {
+  missing(x) && tryCatch(
+    {
+      force(x)
+      FALSE
+    },
+    error = function(e) TRUE
+  )
+}
+
+refuse_missing <- function(name, call) abort(sprintf("`%s` is missing", name), operand = name, call = call)
+
+# Whether the arguments came that a function has no default for: of R's own error the call is that of a function
+# within.
+check_given <- function(..., call = rlang::caller_env()) {
+  frame <- parent.frame()
+  for (argument in as.list(substitute(list(...)))[-1L]) {
+    if (eval(as.call(list(is_absent, argument)), frame)) refuse_missing(as.character(argument), call)
+  }
+}
+
 check_string <- function(x, name, call = rlang::caller_env()) {
+  if (is_absent(x)) {
+    refuse_missing(name, call)
+  }
   if (!is.character(x) || length(x) != 1L || is.na(x) || !nzchar(x)) {
     abort(sprintf("`%s` must be one non-empty string, not %s", name, describe(x)),
       operand = name, call = call
@@ -76,6 +101,19 @@ check_string <- function(x, name, call = rlang::caller_env()) {
   if (!validEnc(x)) {
     abort(sprintf("`%s` is not valid text in its encoding", name), operand = name, call = call)
   }
+}
+
+# The path of a file that is there
+check_file <- function(path, name = "path", call = rlang::caller_env()) {
+  check_string(path, name, call)
+  path <- path.expand(path)
+  if (!file.exists(path)) {
+    abort(sprintf("there is no file \"%s\"", path), code = "NOT_FOUND", operand = name, call = call)
+  }
+  if (dir.exists(path)) {
+    abort(sprintf("\"%s\" is a folder, not a file", path), operand = name, call = call)
+  }
+  path
 }
 
 # R has a limit on the length of names.
@@ -204,6 +242,9 @@ start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")
 
 # A whole number from `least` on. Fractions are cut off as R does in functions of its own, unless it must be `whole`.
 check_count <- function(x, name, call, least = 0, whole = FALSE) {
+  if (is_absent(x)) {
+    refuse_missing(name, call)
+  }
   if (is_value(x)) {
     abort(sprintf("`%s` must be known while the program is written: results have fixed shapes", name),
       operand = name, call = call, unknown = TRUE
@@ -251,6 +292,9 @@ check_takes <- function(f, arguments, op, name, call) {
 }
 
 check_function <- function(f, name = "f", call = rlang::caller_env()) {
+  if (is_absent(f)) {
+    refuse_missing(name, call)
+  }
   if (!is.function(f)) {
     abort(sprintf("`%s` must be a function, not %s", name, describe(f)), operand = name, call = call)
   }

@@ -18,3 +18,27 @@ format_bytes <- function(x) {
 
 # Each number with as many digits as it needs
 format_each <- function(x) vapply(x, format, "")
+
+# Why nothing can be shown of an object, as print() and str() say it; NULL where `facts`, what is asked of it, are
+# there. An error would make a list with such an object impossible to look at.
+why_gone <- function(facts) {
+  tryCatch(
+    {
+      force(facts)
+      NULL
+    },
+    xlaffi_error_failed_precondition = function(e) {
+      if (grepl("NULL external pointer", conditionMessage(e), fixed = TRUE)) {
+        "gone, as it does not survive saving and loading"
+      } else {
+        sub("\n.*", "", conditionMessage(e))
+      }
+    }
+  )
+}
+
+# `shown`, or what stands for it
+shown_or_gone <- function(shown, what) {
+  why <- why_gone(shown)
+  if (is.null(why)) shown else sprintf("<%s: %s>", what, why)
+}

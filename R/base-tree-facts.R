@@ -108,6 +108,7 @@ tree_filter_by_names <- function(tree, names) {
 #' @rdname tree_size
 #' @export
 tree_concat <- function(children, names = NULL) {
+  check_given(children)
   if (!is_branch(children)) {
     abort(sprintf("`children` must be a list of trees, not %s", describe(children)), operand = "children")
   }

@@ -49,6 +49,7 @@ build_tree <- function(x) {
 #' @rdname flatten
 #' @export
 unflatten <- function(tree, x) {
+  check_given(tree, x)
   skeleton <- skeleton_of(tree)
   if (!is_branch(x)) {
     abort(sprintf("`x` must be a list of leaves, not %s", describe(x)), operand = "x")
@@ -74,6 +75,7 @@ map_tree <- function(.x, .f, ...) {
 #' @rdname flatten
 #' @export
 pmap_tree <- function(.l, .f, ...) {
+  check_given(.l, .f)
   if (!is_branch(.l) || !length(.l)) {
     abort(sprintf("`.l` must be a list of nested lists, at least one, not %s", describe(.l)), operand = ".l")
   }
@@ -118,6 +120,9 @@ flatten_fun <- function(f, in_tree) {
 new_tree <- function(skeleton) structure(list(skeleton = skeleton), class = "xlaffi_tree")
 
 skeleton_of <- function(tree, name = "tree", call = rlang::caller_env()) {
+  if (is_absent(tree)) {
+    refuse_missing(name, call)
+  }
   if (!inherits(tree, "xlaffi_tree") || !is.list(tree)) {
     abort(
       sprintf("`%s` must be a tree made by build_tree(), not %s", name, describe(tree)),
@@ -128,6 +133,9 @@ skeleton_of <- function(tree, name = "tree", call = rlang::caller_env()) {
 }
 
 check_tree_names <- function(x, call = rlang::caller_env()) {
+  if (is_absent(x)) {
+    refuse_missing("x", call)
+  }
   if (is_branch(x)) {
     if (anyNA(names(x))) {
       abort("names in a nested list must not be NA", operand = "x", call = call)

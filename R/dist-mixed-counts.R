@@ -115,6 +115,7 @@ log_beta_binomial <- function(x, y, mu, phi) {
 #' @rdname hlo_densities
 #' @export
 hlo_dgenpois <- function(x, mu, phi, log = FALSE) {
+  check_given(x, mu, phi)
   call <- sys.call()
   check_density(log, call)
   distribution("hlo_dgenpois", list(x = x, mu = mu, phi = phi), function(x, mu, phi) {
@@ -134,6 +135,7 @@ hlo_dgenpois <- function(x, mu, phi, log = FALSE) {
 #' @rdname hlo_densities
 #' @export
 hlo_dztpois <- function(x, lambda, log = FALSE) {
+  check_given(x, lambda)
   call <- sys.call()
   check_density(log, call)
   distribution("hlo_dztpois", list(x = x, lambda = lambda), function(x, lambda) {

@@ -159,6 +159,7 @@ centred <- function(x, mean, op, call, size = NULL) {
 #' @rdname hlo_dmvnorm
 #' @export
 hlo_dar1 <- function(x, phi, mean = 0, sd = 1, log = FALSE) {
+  check_given(x, phi)
   call <- environment()
   check_density(log, call)
   given <- vector_parameters(list(x = x, phi = phi, mean = mean, sd = sd), "hlo_dar1", call)
@@ -188,6 +189,7 @@ row_parameter <- function(given, name, rows, call) {
 #' @rdname hlo_dmvnorm
 #' @export
 hlo_dseparable <- function(x, precision, mean = 0, log = FALSE) {
+  check_given(x, precision)
   call <- environment()
   check_density(log, call)
   given <- vector_parameters(list(x = x, mean = mean), "hlo_dseparable", call)

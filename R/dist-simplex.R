@@ -38,6 +38,7 @@ NULL
 #' @rdname hlo_ddirichlet
 #' @export
 hlo_ddirichlet <- function(x, alpha, log = FALSE) {
+  check_given(x, alpha)
   call <- environment()
   check_density(log, call)
   given <- vector_parameters(list(x = x, alpha = alpha), "hlo_ddirichlet", call)
@@ -76,6 +77,7 @@ log_dirichlet <- function(x, alpha) {
 #' @rdname hlo_ddirichlet
 #' @export
 hlo_dlkj_cholesky <- function(x, eta, log = FALSE) {
+  check_given(x, eta)
   call <- environment()
   check_density(log, call)
   given <- vector_parameters(list(x = x, eta = eta), "hlo_dlkj_cholesky", call)

@@ -125,7 +125,9 @@ xla_interval <- function(lower, upper) {
 }
 
 check_bounds <- function(x, name, call = rlang::caller_env()) {
-  if (missing(x)) abort(sprintf("`%s` is missing: a number, or an array of them", name), operand = name, call = call)
+  if (is_absent(x)) {
+    refuse_missing(name, call)
+  }
   if (!is.numeric(x) || is.object(x) || !length(x) || anyNA(x)) {
     abort(sprintf("`%s` must be a number or an array of numbers, not %s", name, describe(x)),
       operand = name, call = call

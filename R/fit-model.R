@@ -76,6 +76,7 @@
 #' predict(fit, function(par) exp(par$mu + par$u))
 #' @export
 xla_fit <- function(objective, start = objective$par, lower = -Inf, upper = Inf, control = list(), nobs = NULL) {
+  check_given(objective)
   if (!inherits(objective, "xlaffi_objective")) {
     abort(sprintf("`objective` must be what xla_objective() returns, not %s", describe(objective)),
       operand = "objective"

@@ -27,6 +27,11 @@ print.xlaffi_buffer <- function(x,
       operand = "max_width"
     )
   }
+  why <- why_gone(buffer_info(x))
+  if (!is.null(why)) {
+    writeLines(c(if (header) "PJRTBuffer ", sprintf("(not shown: it is %s)", why)))
+    return(invisible(x))
+  }
   wait_for(x)
   lines <- check(.Call(wrap__buffer_lines, x, max_rows, max_width, max_rows_slice))
   if (is.null(footer)) {
@@ -44,8 +49,18 @@ print.xlaffi_buffer <- function(x,
 #' @export
 format.xlaffi_buffer <- function(x, ...) {
   check_format_dots(...)
-  info <- buffer_info(x)
+  why <- why_gone(info <- buffer_info(x))
+  if (!is.null(why)) {
+    return(sprintf("<buffer: %s>", why))
+  }
   sprintf("<buffer %s on %s>", type_text(new_type(info$dtype, info$shape)), format(device(x)))
+}
+
+# R's own asks for the length.
+#' @export
+str.xlaffi_buffer <- function(object, ...) {
+  why <- why_gone(buffer_info(object))
+  if (is.null(why)) NextMethod() else cat(sprintf("Class 'xlaffi_buffer' <externalptr> (%s)\n", why))
 }
 
 check_limit <- function(x, name, call = rlang::caller_env()) {
@@ -69,6 +84,7 @@ check_limit <- function(x, name, call = rlang::caller_env()) {
 #' format_buffer(pjrt_buffer(c(1.5, Inf)))
 #' @export
 format_buffer <- function(buffer) {
+  check_given(buffer)
   wait_for(buffer)
   check(.Call(wrap__buffer_literals, buffer))
 }

@@ -129,6 +129,11 @@ print.xlaffi_array_promise <- function(x, ...) {
   check_print_dots(...)
   cat("<PJRTArrayPromise>\n")
   if (is.null(x$value)) {
+    why <- why_gone(buffer_info(x$buffer))
+    if (!is.null(why)) {
+      cat(sprintf("(not shown: its buffer is %s)\n", why))
+      return(invisible(x))
+    }
     info <- buffer_info(x$buffer)
     cat("Status: Not materialized\n")
     cat("dtype:", info$dtype, "\n")

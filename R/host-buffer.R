@@ -213,6 +213,7 @@ pjrt_scalar.default <- function(data, dtype = NULL, device = NULL, check = FALSE
 #' @rdname pjrt_buffer
 #' @export
 pjrt_empty <- function(dtype, shape, device = NULL) {
+  check_given(dtype, shape)
   check(.Call(wrap__buffer_empty, dtype_name(dtype), as_pjrt_device(device), shape))
 }
 
@@ -230,6 +231,7 @@ pjrt_empty <- function(dtype, shape, device = NULL) {
 #' copy_buffer(pjrt_buffer(1:3), "cpu:0")
 #' @export
 copy_buffer <- function(buffer, device) {
+  check_given(buffer, device)
   buffer_info(buffer)
   device <- as_pjrt_device(device)
   if (device(buffer) == device) {

@@ -42,7 +42,7 @@
 #' as_pjrt_client("cpu")
 #' @export
 pjrt_client <- function(platform = NULL, ...) {
-  platform <- if (is.null(platform)) Sys.getenv("PJRT_PLATFORM", "cpu") else platform
+  platform <- if (is.null(platform)) default_platform() else platform
   check_name(platform, "platform")
   plugin_client_create(pjrt_plugin(platform), platform, options = list(...))
 }
@@ -178,6 +178,7 @@ client_options <- function(platform, options, call = rlang::caller_env()) {
 #' @rdname pjrt_client
 #' @export
 as_pjrt_client <- function(x) {
+  check_given(x)
   if (inherits(x, "xlaffi_client")) {
     x
   } else if (is.null(x) || is.character(x)) {
@@ -205,12 +206,12 @@ as.character.xlaffi_client <- function(x, ...) {
 #' @export
 format.xlaffi_client <- function(x, ...) {
   check_format_dots(...)
-  platform(x)
+  shown_or_gone(platform(x), "client")
 }
 
 #' @export
 print.xlaffi_client <- function(x, ...) {
   check_print_dots(...)
-  cat("<PJRTClient:", platform(x), ">\n", sep = "")
+  cat(shown_or_gone(sprintf("<PJRTClient:%s>", platform(x)), "PJRTClient"), "\n", sep = "")
   invisible(x)
 }

@@ -195,6 +195,7 @@ enough_devices <- function(count, device, call) {
 #' pjrt_shardings(double)$results
 #' @export
 pjrt_shardings <- function(executable) {
+  check_given(executable)
   info <- check(.Call(wrap__executable_info, executable))
   list(parameters = info$parameters, results = info$shardings)
 }

@@ -61,9 +61,15 @@ as_pjrt_device <- function(x) {
   all[[index + 1]]
 }
 
+# A variable that is set to nothing counts as one that is not set.
+default_platform <- function() {
+  platform <- Sys.getenv("PJRT_PLATFORM")
+  if (nzchar(platform)) platform else "cpu"
+}
+
 # The first device of the default platform in this process; in the usual case two look-ups.
 default_device <- function() {
-  platform <- Sys.getenv("PJRT_PLATFORM", "cpu")
+  platform <- default_platform()
   found <- host_state$first[[platform]]
   if (is.null(found)) {
     pjrt_client(platform)
@@ -106,15 +112,30 @@ as.character.xlaffi_device <- function(x, ...) {
 #' @export
 format.xlaffi_device <- function(x, ...) {
   check_format_dots(...)
-  as.character(x)
+  shown_or_gone(as.character(x), "device")
 }
 
 #' @export
 print.xlaffi_device <- function(x, ...) {
   check_print_dots(...)
-  info <- device_info(x)
-  cat("<", info$label, if (!info$addressable) sprintf(" of process %d", info$process), ">\n", sep = "")
+  described <- function(info) {
+    paste0("<", info$label, if (!info$addressable) sprintf(" of process %d", info$process), ">")
+  }
+  cat(shown_or_gone(described(device_info(x)), "device"), "\n", sep = "")
   invisible(x)
+}
+
+# Any two external pointers of one class are equal to R.
+#' @method all.equal xlaffi_device
+#' @export
+all.equal.xlaffi_device <- function(target, current, ...) {
+  if (!inherits(current, "xlaffi_device")) {
+    return(sprintf("target is a device, current is %s", describe(current)))
+  }
+  if (same_device(target, current)) {
+    return(TRUE)
+  }
+  sprintf("devices are %s and %s", device_info(target)$label, device_info(current)$label)
 }
 
 # A name that no other device of the session has: those of two clients of one platform have the same labels.

@@ -20,6 +20,7 @@
 #' pjrt_execute(double, pjrt_buffer(c(1, 2)))
 #' @export
 pjrt_compile <- function(program, compile_options = new_compile_options(), device = NULL) {
+  check_given(program)
   place <- compilation_place(compile_options, device)
   note_flags(platform(place$device))
   finish(.Call(wrap__client_compile, place$device, program, place$options), meanwhile = compiling_notice())
@@ -144,11 +145,32 @@ print.xlaffi_executable <- function(x, ...) {
   invisible(x)
 }
 
+# Any two external pointers of one class are equal to R.
+#' @method all.equal xlaffi_executable
+#' @export
+all.equal.xlaffi_executable <- function(target, current, ...) {
+  if (!inherits(current, "xlaffi_executable")) {
+    return(sprintf("target is an executable, current is %s", describe(current)))
+  }
+  if (identical(target, current)) {
+    return(TRUE)
+  }
+  told <- codes_differ(lapply(list(target, current), function(x) {
+    code <- check(.Call(wrap__executable_serialize, x))$program
+    if (any(code == 0L)) code else rawToChar(code)
+  }))
+  devices <- vapply(list(target, current), function(x) toString(vapply(devices(x), format, "")), "")
+  if (devices[[1L]] != devices[[2L]]) {
+    told <- c(if (!isTRUE(told)) told, sprintf("devices are %s and %s", devices[[1L]], devices[[2L]]))
+  }
+  told
+}
+
 #' @export
 format.xlaffi_executable <- function(x, ...) {
   check_format_dots(...)
-  check(.Call(wrap__executable_info, x))
-  "<PJRTLoadedExecutable>"
+  why <- why_gone(check(.Call(wrap__executable_info, x)))
+  paste0("<PJRTLoadedExecutable", if (!is.null(why)) paste0(": ", why), ">")
 }
 
 #' @export

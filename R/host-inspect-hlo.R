@@ -23,6 +23,7 @@
 #' "))$after_optimizations
 #' @export
 inspect_hlo <- function(program, device = NULL) {
+  check_given(program)
   check(.Call(wrap__program_info, program))
   device <- as_pjrt_device(device)
   folder <- hlo_dump_folder()

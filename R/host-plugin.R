@@ -55,6 +55,7 @@ pjrt_plugin <- function(platform) {
 #' @rdname pjrt_plugin
 #' @export
 as_pjrt_plugin <- function(x) {
+  check_given(x)
   if (inherits(x, "xlaffi_plugin")) {
     x
   } else if (is.character(x)) {
@@ -79,6 +80,7 @@ as_pjrt_plugin <- function(x) {
 #' plugin_attributes("cpu")
 #' @export
 plugin_attributes <- function(plugin) {
+  check_given(plugin)
   check(.Call(wrap__plugin_attributes_list, as_pjrt_plugin(plugin)))
 }
 
@@ -91,7 +93,7 @@ platform.xlaffi_plugin <- function(x, ...) {
 #' @export
 format.xlaffi_plugin <- function(x, ...) {
   check_format_dots(...)
-  sprintf("<PJRTPlugin:%s>", platform(x))
+  shown_or_gone(sprintf("<PJRTPlugin:%s>", platform(x)), "PJRTPlugin")
 }
 
 #' @export
@@ -110,7 +112,7 @@ print.xlaffi_plugin <- function(x, ...) {
 #' @export
 plugins_downloaded <- function(platforms = NULL) {
   if (is.null(platforms)) {
-    platforms <- Sys.getenv("PJRT_PLATFORM", "cpu")
+    platforms <- default_platform()
   }
   if (!is.character(platforms)) {
     abort(sprintf("`platforms` must be strings, not %s", describe(platforms)), operand = "platforms")

@@ -24,11 +24,7 @@ pjrt_program <- function(src = NULL, path = NULL, format = c("mlir", "hlo")) {
     abort("give either `src` or `path`", operand = "src")
   }
   if (!is.null(path)) {
-    check_string(path, "path")
-    if (!file.exists(path)) {
-      abort(sprintf("there is no file \"%s\"", path), code = "NOT_FOUND", operand = "path")
-    }
-    src <- readBin(path, "raw", file.size(path))
+    src <- read_bytes(path)
   }
   if (is.character(src)) {
     check_string(src, "src")
@@ -41,6 +37,10 @@ pjrt_program <- function(src = NULL, path = NULL, format = c("mlir", "hlo")) {
 #' @export
 format.xlaffi_program <- function(x, ..., n = 10) {
   check_format_dots(...)
+  why <- why_gone(check(.Call(wrap__program_info, x)))
+  if (!is.null(why)) {
+    return(sprintf("PJRTProgram(%s)", why))
+  }
   info <- check(.Call(wrap__program_info, x))
   head <- sprintf("PJRTProgram(format=%s, code_size=%d)", info$format, info$size)
   lines <- if (!is.null(info$text)) {
@@ -61,6 +61,45 @@ print.xlaffi_program <- function(x, ..., n = 5) {
   check_print_dots(...)
   cat(format(x, n = n), "\n")
   invisible(x)
+}
+
+# Any two external pointers of one class are equal to R.
+#' @method all.equal xlaffi_program
+#' @export
+all.equal.xlaffi_program <- function(target, current, ...) {
+  if (!inherits(current, "xlaffi_program")) {
+    return(sprintf("target is a program, current is %s", describe(current)))
+  }
+  if (identical(target, current)) {
+    return(TRUE)
+  }
+  infos <- lapply(list(target, current), function(x) check(.Call(wrap__program_info, x)))
+  formats <- vapply(infos, `[[`, "", "format")
+  if (formats[[1L]] != formats[[2L]]) {
+    return(sprintf("formats are \"%s\" and \"%s\"", formats[[1L]], formats[[2L]]))
+  }
+  codes <- lapply(infos, function(info) if (is.null(info$text)) info$bytes else info$text)
+  if (all(vapply(codes, is.null, NA))) {
+    return("programs are bytecode, which is not compared")
+  }
+  codes_differ(codes)
+}
+
+# Where two programs, each a text or its bytes, differ; TRUE where they do not.
+codes_differ <- function(codes) {
+  if (identical(codes[[1L]], codes[[2L]])) {
+    return(TRUE)
+  }
+  if (!all(vapply(codes, is.character, NA))) {
+    return("programs differ")
+  }
+  lines <- lapply(codes, function(code) strsplit(code, "\n", fixed = TRUE)[[1L]])
+  at <- seq_len(min(lengths(lines)))
+  line <- c(which(lines[[1L]][at] != lines[[2L]][at]), length(at) + 1L)[[1L]]
+  shown <- vapply(lines, function(lines) {
+    if (line > length(lines)) "no more" else dQuote(trimws(lines[[line]]), FALSE)
+  }, "")
+  sprintf("line %d: %s and %s", line, shown[[1L]], shown[[2L]])
 }
 
 #' Programs for any shape

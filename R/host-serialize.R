@@ -38,6 +38,7 @@
 #' pjrt_execute(again, pjrt_buffer(c(1, 2)))
 #' @export
 pjrt_serialize <- function(executable, path = NULL) {
+  check_given(executable)
   if (!inherits(executable, "xlaffi_executable")) {
     abort(sprintf("`executable` must be an executable made by pjrt_compile(), not %s", describe(executable)),
       operand = "executable", hint = foreign_hint(executable)
@@ -72,8 +73,7 @@ pjrt_deserialize <- function(bytes = NULL, path = NULL, device = NULL) {
     abort("give either `bytes` or `path`", operand = "bytes")
   }
   if (!is.null(path)) {
-    check_string(path, "path")
-    bytes <- read_bytes(path.expand(path))
+    bytes <- read_bytes(path)
   } else if (!is.raw(bytes)) {
     abort(sprintf("`bytes` must be a raw vector made by pjrt_serialize(), not %s", describe(bytes)), operand = "bytes")
   }
@@ -86,9 +86,7 @@ pjrt_deserialize <- function(bytes = NULL, path = NULL, device = NULL) {
 }
 
 read_bytes <- function(path, call = rlang::caller_env()) {
-  if (!file.exists(path) || dir.exists(path)) {
-    abort(sprintf("there is no file \"%s\"", path), code = "NOT_FOUND", operand = "path", call = call)
-  }
+  path <- check_file(path, call = call)
   tryCatch(readBin(path, "raw", file.size(path)), error = function(error) {
     abort(sprintf("\"%s\" cannot be read", path), code = "UNAVAILABLE", operand = "path", call = call)
   }, warning = function(warning) {

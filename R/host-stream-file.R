@@ -73,18 +73,6 @@ pjrt_buffer_from_file <- function(path, dtype, shape, device = NULL, row_major, 
   read_array(path, array, as_pjrt_device(device), rows, progress_of(progress))
 }
 
-check_file <- function(path, call = rlang::caller_env()) {
-  check_string(path, "path", call)
-  path <- path.expand(path)
-  if (!file.exists(path)) {
-    abort(sprintf("there is no file \"%s\"", path), code = "NOT_FOUND", operand = "path", call = call)
-  }
-  if (dir.exists(path)) {
-    abort(sprintf("\"%s\" is a folder, not a file", path), operand = "path", call = call)
-  }
-  path
-}
-
 element_bytes <- function(dtype) if (dtype == "pred") 1 else as.numeric(gsub("[^0-9]", "", dtype)) / 8
 
 # The array with all of its shape, if the file has just as many bytes.

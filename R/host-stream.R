@@ -51,6 +51,7 @@
 #' pjrt_buffer_from(list(1:3, 4:5))
 #' @export
 pjrt_buffer_from <- function(chunks, dtype = NULL, shape = NULL, device = NULL, check = FALSE, progress = NULL) {
+  check_given(chunks)
   check_flag(check, "check")
   if (!is.null(dtype)) {
     dtype <- check_dtype(dtype, "dtype")

@@ -33,7 +33,8 @@ captured_variables <- function(functions) {
       x <- as.environment(x)
       if (!is_seen(x) && !in_package(x) && !identical(x, globalenv()) && length(x) <= most_fields) {
         seen <- c(seen, list(x))
-        names <- Filter(function(name) !bindingIsActive(name, x), ls(x, all.names = TRUE, sorted = FALSE))
+        names <- setdiff(ls(x, all.names = TRUE, sorted = FALSE), "...")
+        names <- Filter(function(name) !bindingIsActive(name, x), names)
         add(x, present(names, x), fields = TRUE)
       }
     } else if (typeof(x) == "closure" && !in_package(environment(x)) && !is_seen(x)) {
@@ -94,7 +95,8 @@ values_now <- function(group) only_functions(mget(group$names, group$env, "any",
 free_variables <- function(f) {
   code <- as.call(c(as.name("{"), formals(f), body(f)))
   read <- names_read(f, code)
-  notes <- noted(body(f))
+  # `...` is no variable: see functions_in_dots().
+  notes <- c(noted(body(f)), "...")
   variables <- setdiff(read$variables, notes)
   called <- setdiff(read$called, notes)
   generics <- unique(c(called, group_generics, if ("UseMethod" %in% called) strings_in(code)))

@@ -43,7 +43,7 @@ ffi_call <- function(target, results, attributes = list(), operand_layouts = NUL
                      aliases = list(), has_side_effect = FALSE, vmap_method = NULL, jvp = NULL, vmap = NULL,
                      check_target = TRUE, vjp = NULL) {
   check_string(target, "target")
-  check_side_effect(has_side_effect)
+  check_side_effect(has_side_effect, "has_side_effect")
   check_flag(check_target, "check_target")
   check_vmap_method(vmap_method)
   # Told here, and not at the first call.

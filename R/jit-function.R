@@ -172,6 +172,7 @@ inlined <- function(self, arguments, env) {
   if (isTRUE(self$shardings$strict)) {
     return(inlined_sharded(self, values, env))
   }
+  named_arguments(self$part, values)
   call_written(self$part, values)
 }
 
@@ -197,6 +198,8 @@ dtype_beside <- function(x, like) {
 # names the program, which says how it is compiled.
 new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shardings = NULL, leaves = list(NULL),
                      module = NULL, fixed = NULL) {
+  # Arguments that `f` does not have are told of before it is called.
+  parameters <- parameter_names(f, types)
   labels <- lapply(unname(leaves), data_labels)
   traced <- trace_program(f, types, platform(device), placed$mesh, if (length(labels)) labels else list(NULL))
   results <- traced$results
@@ -227,7 +230,7 @@ new_call <- function(f, types, device, name, exact = FALSE, placed = NULL, shard
   list(
     program = program, terms = terms, device = device, dtypes = dtypes, form = result_form(results),
     names = names(results), results = results, layout = layout,
-    labels = leaf_labels(stats::setNames(types, parameter_names(f, types))),
+    labels = leaf_labels(stats::setNames(types, parameters)),
     known_names = if (traced$names_read) labels, constants = constants, hidden = lapply(constants, `[[`, "argument"),
     present = traced$present
   )

@@ -160,6 +160,7 @@ graph_node <- function(node, numbers) {
 #' @rdname xla_graph
 #' @export
 xla_graph_text <- function(graph, operands, prefix = "xlaffi") {
+  check_given(graph, operands)
   if (!inherits(graph, "xlaffi_graph")) {
     abort(sprintf("`graph` must be what xla_graph() returned, not %s", describe(graph)), operand = "graph")
   }
@@ -224,6 +225,23 @@ attributes_shown <- function(attributes) {
     if (nchar(text) > 40L) paste0(substr(text, 1L, 37L), "...") else text
   }, "")
   sprintf(" {%s}", paste(names(attributes), texts, sep = " = ", collapse = ", "))
+}
+
+# Numbers too must be the same, unless `tolerance` says otherwise.
+#' @method all.equal xlaffi_graph
+#' @export
+all.equal.xlaffi_graph <- function(target, current, ..., tolerance = 0) {
+  if (!inherits(current, "xlaffi_graph")) {
+    return(sprintf("target is a graph, current is %s", describe(current)))
+  }
+  # Without the values that the program was written with
+  plain <- function(graph) {
+    attr(graph, "region") <- NULL
+    unclass(graph)
+  }
+  told <- all.equal(plain(target), plain(current), ..., tolerance = tolerance)
+  shown <- codes_differ(lapply(list(target, current), function(graph) paste(format(graph), collapse = "\n")))
+  if (isTRUE(told) || isTRUE(shown)) told else shown
 }
 
 #' @export

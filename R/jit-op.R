@@ -96,7 +96,8 @@ rule_arguments <- list(
 check_rule_arguments <- function(rule, name, op, call, part = name) {
   formals <- formals(args(rule))
   given <- setdiff(names(formals), "attributes")
-  if (is.null(formals) || "..." %in% given) {
+  # R tells of no arguments of some of its own functions.
+  if (is.null(args(rule)) || "..." %in% given) {
     return()
   }
   wanted <- rule_arguments[[part]]
@@ -162,9 +163,12 @@ named_arguments <- function(f, arguments, op = NULL) {
   }
   call <- as.call(c(list(as.name("f")), stats::setNames(as.list(seq_along(arguments)), names(arguments))))
   places <- tryCatch(as.list(match.call(args(f), call))[-1L], error = function(e) {
+    check_given_once(names2(arguments), formals, op)
     unknown <- setdiff(names(arguments), c("", formals))
     text <- if (length(unknown)) {
       sprintf("there is no argument `%s`", unknown[[1L]])
+    } else if (length(formals) == 1L) {
+      sprintf("there is 1 argument, not %d", length(arguments))
     } else {
       sprintf("there are %d arguments, not %d", length(formals), length(arguments))
     }
@@ -192,6 +196,15 @@ call_given <- function(f, arguments, op, name = "f") {
       }
     }
   })
+}
+
+check_given_once <- function(names, formals, op) {
+  twice <- intersect(names[duplicated(names)], formals)
+  if (length(twice)) {
+    abort(sprintf("%sargument `%s` is given more than once", start_of(op), twice[[1L]]),
+      op = op, operand = twice[[1L]], call = NULL
+    )
+  }
 }
 
 # A function of arguments of these names. By hand: to load rlang takes ten times as long as a new session's first call.

@@ -19,11 +19,17 @@ check_own_arguments <- function(own, arguments, names) {
       hint = sprintf("The arguments are: %s.", toString(known))
     )
   }
-  for (x in tree_leaves(arguments[!names %in% names(own$signature$attributes)])) {
-    if (!is_data(x) && !inherits(x, c("xlaffi_buffer", "xlaffi_typed"))) {
-      text <- "%s: operands must be numbers, logicals, buffers or values of a program, not %s"
-      abort(sprintf(text, own$name, describe(x)), op = own$name, hint = data_hint(x), call = NULL)
-    }
+  check_given_once(names, known, own$name)
+  operands <- arguments[!names %in% names(own$signature$attributes)]
+  refused <- function(leaf) !is_data(leaf) && !inherits(leaf, c("xlaffi_buffer", "xlaffi_typed"))
+  is_wrong <- function(operand) any(vapply(tree_leaves(operand), refused, NA))
+  if (is_wrong(operands)) {
+    wrong <- Filter(is_wrong, own_named(own, operands))[1L]
+    leaf <- Find(refused, tree_leaves(wrong))
+    text <- "%s: operand `%s` must be numbers, logicals, buffers or values of a program, not %s"
+    abort(sprintf(text, own$name, names(wrong), describe(leaf)),
+      op = own$name, operand = names(wrong), hint = data_hint(leaf), call = NULL
+    )
   }
 }
 
@@ -31,9 +37,7 @@ check_own_arguments <- function(own, arguments, names) {
 # list, or what is too much.
 own_operands <- function(own, arguments) {
   specs <- own$signature$operands
-  several <- Filter(function(spec) !is.null(spec$count), specs)
-  arguments <- own_gathered(specs, names(several), arguments)
-  arguments <- named_arguments(taking(names(specs)), arguments, own$name)
+  arguments <- own_named(own, arguments)
   arguments <- arguments[!vapply(arguments, is.null, NA)]
   for (spec in specs) {
     if (!spec$name %in% names(arguments) && !spec$optional && is.null(spec$count)) {
@@ -52,6 +56,12 @@ own_operands <- function(own, arguments) {
     }
   }
   arguments
+}
+
+own_named <- function(own, arguments) {
+  specs <- own$signature$operands
+  several <- Filter(function(spec) !is.null(spec$count), specs)
+  named_arguments(taking(names(specs)), own_gathered(specs, names(several), arguments), own$name)
 }
 
 # Where more come by place than there are operands, they belong to that which comes several times.
@@ -75,12 +85,18 @@ own_gathered <- function(specs, several, arguments) {
 own_wanted <- function(own, operands) {
   leaves <- lapply(operands, tree_leaves)
   dtypes <- own_dtypes(own, leaves)
+  accepted <- function(name) {
+    variable <- own$signature$operands[[name]]$dtype
+    same <- vapply(own$signature$operands[names(leaves)], function(spec) spec$dtype == variable, NA)
+    is_free <- all(vapply(unlist(unname(leaves[same]), recursive = FALSE), is_data, NA))
+    if (is_free) own$dtypes[[variable]] else dtypes[[name]]
+  }
   like <- dtypes_on_device(leaves)
   wanted <- list()
   for (name in names(dtypes)) {
     for (leaf in leaves[[name]]) {
       if (is_data(leaf) && r_dtype(leaf) != dtypes[[name]] && !identical(dtype_beside(leaf, like), dtypes[[name]])) {
-        check_fits(leaf, dtypes[[name]], own$name, name)
+        check_fits(leaf, dtypes[[name]], own$name, name, accepted(name))
         wanted[[name]] <- dtypes[[name]]
       }
     }
@@ -156,13 +172,15 @@ own_choice <- function(kinds, set) {
   if (length(found)) found[[1L]] else set[[1L]]
 }
 
-# R data are given another dtype only where nothing is lost but digits of doubles.
-check_fits <- function(x, dtype, op, operand) {
+# R data are given another dtype only where nothing is lost but digits of doubles. `accepted`: all that there could be
+# in its place, of which none holds the data.
+check_fits <- function(x, dtype, op, operand, accepted = NULL) {
   refuse <- function(problem, hint = NULL) {
     abort(sprintf("%s: operand `%s` %s", op, operand, problem), op = op, operand = operand, call = NULL, hint = hint)
   }
   if (is.complex(x) && !is_complex(dtype)) {
-    refuse(sprintf("is %s, got complex numbers", dtype))
+    could_be <- sub(", ([^,]*)$", " or \\1", toString(if (is.null(accepted)) dtype else accepted))
+    refuse(sprintf("is %s, got complex numbers", could_be))
   }
   # The program would take the bits of such an NA for a number.
   if ((is.logical(x) && dtype != "pred" || is_inexact(dtype) && r_dtype(x) %in% c("i32", "i64")) && anyNA(x)) {

@@ -96,6 +96,12 @@ print.xlaffi_own_op <- function(x, ...) {
   if (length(rules)) {
     cat("  rules: ", toString(rules), "\n", sep = "")
   }
+  # Of an expression's op the loops have the pointers.
+  pointer <- op$own$pointer
+  why <- if (!is.null(pointer)) why_gone(check(.Call(wrap__own_op_about, pointer)))
+  if (!is.null(why)) {
+    cat("  (its body is ", why, ")\n", sep = "")
+  }
   invisible(x)
 }
 
@@ -137,10 +143,16 @@ own_call <- function(own, attributes) {
     }
     operands <- list(...)
     inputs <- tree_leaves(operands)
-    types <- check(.Call(
+    types <- .Call(
       wrap__own_op_types, own$pointer, vapply(inputs, function(input) input@dtype, ""),
       lapply(inputs, function(input) input@shape), typed$numbers
-    ), NULL)
+    )
+    if (inherits(types, "xlaffi_failure") && grepl("NULL external pointer", types$message, fixed = TRUE)) {
+      abort(sprintf("the op `%s` no longer exists: its body does not survive saving and loading", own$name),
+        "FAILED_PRECONDITION", op = own$name, call = NULL, hint = "Define it again, as it was."
+      )
+    }
+    types <- check(types, NULL)
     results <- own_results(own, types$results)
     custom_call(own$name, inputs, results$tree,
       attributes = typed$values, own = own$mark,

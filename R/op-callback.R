@@ -84,9 +84,7 @@ ffi_callback <- function(f, signature, vectorized = FALSE, name = NULL, dtypes =
     name <- if (is.name(substitute(f))) paste0("r.", as.character(substitute(f))) else "r.callback"
   }
   check_own_name(name)
-  if (!identical(side_effect, "ordered")) {
-    check_flag(side_effect, "side_effect")
-  }
+  check_side_effect(side_effect, "side_effect")
   parts <- read_signature(signature)
   if (identical(jvp, "numeric")) {
     jvp <- numeric_jvp(f, parts, vectorized, name, dtypes)

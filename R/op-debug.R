@@ -69,6 +69,7 @@
 ffi_debug <- function(expr, checks = c(
                         "bounds", "operands", "unwritten", "repeat", "alignment", "aliasing", "finite"
                       ), guard_pages = FALSE, once = character(), action = c("warn", "error", "none")) {
+  if (is_missing_arg(substitute(expr))) refuse_missing("expr", environment())
   check_checks(checks)
   check_flag(guard_pages, "guard_pages")
   check_once(once)

@@ -15,11 +15,7 @@ elementwise_code <- function(expression, signature, dtypes, name, call = rlang::
     c_statements(calls, signature, has_complex(signature, dtypes))
   }
   if (is.null(lines)) {
-    if (grepl("\\^|\\*\\*", text)) {
-      abort(sprintf("%s: `^` in an expression that R cannot read", name),
-        op = name, operand = "expression", hint = "In C a power is `pow(x, y)`, or a product.", call = call
-      )
-    }
+    check_as_c(text, name, call)
     calls <- NULL
     lines <- strsplit(paste0(sub(";\\s*$", "", text), ";"), "\n", fixed = TRUE)[[1L]]
     from <- seq_along(lines)
@@ -41,6 +37,39 @@ elementwise_code <- function(expression, signature, dtypes, name, call = rlang::
   }
   list(lines = lines, calls = calls, names = assigned, from = from, text = strsplit(text, "\n", fixed = TRUE)[[1L]])
 }
+
+# What means one thing in R and another in C must not depend on whether R can read the rest of the expression.
+check_as_c <- function(text, op, call) {
+  refuse <- function(said, hint) {
+    abort(sprintf("%s: %s in an expression that R cannot read", op, said),
+      op = op, operand = "expression", hint = hint, call = call
+    )
+  }
+  text <- gsub("(?s)/[*].*?[*]/|//[^\n]*", " ", text, perl = TRUE)
+  if (grepl("\\^|\\*\\*", text)) {
+    refuse("`^`", "In C a power is `pow(x, y)`, or a product.")
+  }
+  for (f in names(c_otherwise)) {
+    if (grepl(sprintf("(?<![A-Za-z0-9_.>])%s\\s*\\(", f), text, perl = TRUE)) {
+      refuse(sprintf("`%s()`, which is another function in C,", f), c_otherwise[[f]])
+    }
+  }
+  # `x * 1 / 2` is a quotient of another number.
+  whole <- "[*/]\\s*[0-9]+\\s*/(*SKIP)(*FAIL)|(?<![A-Za-z0-9_.])[0-9]+L?\\s*/\\s*[0-9]+L?(?![A-Za-z0-9_.])"
+  quotient <- regmatches(text, regexpr(whole, text, perl = TRUE))
+  if (length(quotient)) {
+    refuse(sprintf("`%s`, which C cuts off to a whole number,", quotient), "`1.0 / 2` is a half.")
+  }
+}
+
+# Functions of R that <math.h> and <stdlib.h> have under the same name with another meaning; c_functions has their
+# translations.
+c_otherwise <- c(
+  abs = "`fabs(x)` is that of real numbers, `cabs(x)` of complex ones, `x < 0 ? -x : x` of whole ones.",
+  gamma = "`tgamma(x)` is R's, `lgamma(x)` its logarithm, which C calls so.",
+  logb = "`log(x)` is R's, `ilogb(x)` the exponent, which C calls so.",
+  round = "`rint(x)` is R's, halves to even; `trunc(x + copysign(0.5, x))` is C's, halves away from 0."
+)
 
 is_assignments <- function(calls) {
   is_assignment <- function(call) {

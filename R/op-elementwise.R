@@ -9,10 +9,12 @@
 #' `Mod()` are R's. A real result that is given a complex number is an error. Other functions are those of C's
 #' `<math.h>`, in the precision of what they are given, or come from `support`. Statements are separated by `;` or
 #' lines; names that are no results are variables, of the type of what they are given; a result has its dtype from then
-#' on: `d = x - y; z = d * d`. What R cannot read is taken for C as it is (`z = x > 0 ? x : 0`); then there is no `^`,
-#' and there are no derivatives but by `jvp` or `vjp`. Arithmetic of whole numbers wraps around, as in C, where R has
-#' NA; shorter ones than 32 bits are computed with as i32. Where that of constants such as `2L`, which are C's `int`,
-#' would wrap it is refused.
+#' on: `d = x - y; z = d * d`. What R cannot read is taken for C as it is (`z = x > 0 ? x : 0`), where `/` of whole
+#' numbers is cut off, and `&` and `|` are of bits. Then there are no derivatives but by `jvp` or `vjp`, and what C
+#' means otherwise than R is refused: `^`, a quotient of whole numbers such as `1/2`, and the functions `abs()`
+#' (`fabs()` in C), `gamma()` (`tgamma()`), `logb()` (`log()`) and `round()` (`rint()`). Arithmetic of whole numbers
+#' wraps around, as in C, where R has NA; shorter ones than 32 bits are computed with as i32. Where that of constants
+#' such as `2L`, which are C's `int`, would wrap it is refused.
 #'
 #' Shapes broadcast as numpy's: axes are matched from the last one on, where they have one length or one of them has
 #' length 1. Operands are not repeated in memory: for those that stay the same along the last axes a loop of its own is

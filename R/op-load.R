@@ -43,6 +43,7 @@
 #' @export
 ffi_load <- function(path, symbols, signature = NULL, arguments = NULL, name = NULL, status = FALSE, threads = TRUE,
                      side_effect = FALSE, jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL) {
+  check_given(path, symbols)
   symbols <- stats::setNames(check_strings(symbols, "symbols"), names(symbols))
   if (!length(symbols)) {
     abort("`symbols` names no function", operand = "symbols")
@@ -77,11 +78,7 @@ library_at <- function(path, call = rlang::caller_env()) {
     }
     return(list(path = path[["path"]], symbol = symbol, package = path[["name"]]))
   }
-  check_string(path, "path", call)
-  if (!file.exists(path)) {
-    abort(sprintf("there is no file %s", dQuote(path, FALSE)), code = "NOT_FOUND", operand = "path", call = call)
-  }
-  path <- normalizePath(path, "/")
+  path <- normalizePath(check_file(path, call = call), "/")
   opened <- check(.Call(wrap__library_open, unlike_loaded(path)), call)
   list(path = path, symbol = function(name) check(.Call(wrap__library_symbol, opened, name), call))
 }
@@ -116,7 +113,7 @@ register_handlers <- function(pointers, common = NULL) {
 loaded_options <- function(threads, side_effect, status, call = rlang::caller_env()) {
   check_flag(threads, "threads", call)
   check_flag(status, "status", call)
-  check_side_effect(side_effect)
+  check_side_effect(side_effect, "side_effect", call)
   list(threads = threads, side_effect = side_effect, status = status, foreign = TRUE)
 }
 

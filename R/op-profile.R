@@ -23,6 +23,7 @@
 #' })
 #' @export
 ffi_profile <- function(expr) {
+  if (is_missing_arg(substitute(expr))) refuse_missing("expr", environment())
   profile <- check(.Call(wrap__profile_start))
   on.exit(.Call(wrap__profile_stop, profile))
   await_buffers(expr)

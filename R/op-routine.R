@@ -36,6 +36,7 @@
 #' @export
 ffi_routine <- function(signature, routine, arguments, name = NULL, thread = c("r", "any"), side_effect = FALSE,
                         jvp = NULL, vjp = NULL, transpose = NULL, vmap = NULL) {
+  check_given(signature, routine, arguments)
   if (!inherits(routine, "NativeSymbolInfo")) {
     abort(sprintf("`routine` must be what getNativeSymbolInfo() returns, not %s", describe(routine)),
       operand = "routine"
@@ -63,7 +64,7 @@ ffi_routine <- function(signature, routine, arguments, name = NULL, thread = c("
   words <- argument_words(arguments, signature, op$name, addresses = TRUE)
   rules <- list(jvp = jvp, vjp = vjp, transpose = transpose, vmap = vmap)
   if (thread == "r") {
-    check_side_effect(side_effect)
+    check_side_effect(side_effect, "side_effect")
     parts <- read_signature(signature)
     caller <- routine_caller(parts, routine, arguments, op$name)
     return(new_own_op(new_callback(caller, parts, FALSE, op$name, list()), rules, side_effect))

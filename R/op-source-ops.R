@@ -10,6 +10,9 @@ source_language <- function(lang, file, call = rlang::caller_env()) {
     return("c")
   }
   check_string(file, "file", call)
+  if (dir.exists(file)) {
+    check_file(file, "file", call)
+  }
   if (file.exists(file) && uses_xla(readLines(file, warn = FALSE))) {
     return("xla")
   }
@@ -41,10 +44,7 @@ source_file <- function(file, code, signature, name, lang, call = rlang::caller_
   if (!is.null(signature) && is.null(name)) {
     abort("`name` must say which function of the file has the signature", operand = "name", call = call)
   }
-  if (!file.exists(file) || dir.exists(file)) {
-    abort(sprintf("there is no file %s", dQuote(file, FALSE)), code = "NOT_FOUND", operand = "file", call = call)
-  }
-  normalizePath(file, "/")
+  normalizePath(check_file(file, "file", call), "/")
 }
 
 check_strings <- function(x, name, call = rlang::caller_env()) {

@@ -149,7 +149,7 @@ ffi_source <- function(signature = NULL, code = NULL, lang = NULL, file = NULL, 
   }
   check_load(source)
   check_flag(threads, "threads")
-  check_side_effect(side_effect)
+  check_side_effect(side_effect, "side_effect")
   if (source$language == "xla") {
     refuse_given(
       list(

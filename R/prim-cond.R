@@ -50,6 +50,7 @@ hlo_cond <- function(pred, then, otherwise, ...) {
 #' @rdname hlo_cond
 #' @export
 hlo_case <- function(index, branches, ...) {
+  check_given(index, branches)
   check_whole_names("hlo_case")
   call <- environment()
   if (!is_branch(branches) || !length(branches)) {

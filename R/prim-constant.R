@@ -16,6 +16,7 @@
 #' xla_jit(function(x) x * hlo_constant(1:3, "f64") + hlo_iota("f64", 3))(c(1, 1, 1))
 #' @export
 hlo_constant <- function(data, dtype = NULL, shape = NULL) {
+  check_given(data)
   data <- r_data(data)
   if (!is_data(data)) {
     abort(sprintf("`data` must be numbers or logicals, not %s", describe(data)),

@@ -35,8 +35,9 @@
 hlo_custom_call <- function(target, operands, results, attributes = list(), operand_layouts = NULL,
                             result_layouts = NULL, aliases = list(), has_side_effect = FALSE,
                             vmap_method = NULL) {
+  check_given(target, operands, results)
   check_string(target, "target")
-  check_side_effect(has_side_effect)
+  check_side_effect(has_side_effect, "has_side_effect")
   check_vmap_method(vmap_method)
   call <- environment()
   attributes <- check_attribute_names(attributes, target, call)
@@ -105,11 +106,11 @@ check_attribute_names <- function(attributes, target, call) {
 
 is_ordered <- function(has_side_effect) identical(has_side_effect, "ordered")
 
-check_side_effect <- function(has_side_effect, call = rlang::caller_env()) {
-  if (!is_ordered(has_side_effect) && !isTRUE(has_side_effect) && !isFALSE(has_side_effect)) {
+check_side_effect <- function(x, name, call = rlang::caller_env()) {
+  if (!is_ordered(x) && !isTRUE(x) && !isFALSE(x)) {
     abort(
-      sprintf("`has_side_effect` must be TRUE, FALSE or \"ordered\", not %s", describe(has_side_effect)),
-      operand = "has_side_effect", call = call
+      sprintf("`%s` must be TRUE, FALSE or \"ordered\", not %s", name, describe(x)),
+      operand = name, call = call
     )
   }
 }

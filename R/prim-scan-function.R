@@ -116,7 +116,10 @@ scalar_value <- function(x, name, op, call) {
   as_value(x, name, if (one) new_type(r_dtype(x), integer()), call, op)
 }
 
-carried_leaves <- function(init, op, call) lapply(tree_leaves(init), scalar_value, "init", op, call)
+carried_leaves <- function(init, op, call) {
+  if (is_absent(init)) refuse_missing("init", call)
+  lapply(tree_leaves(init), scalar_value, "init", op, call)
+}
 
 carry_hint <- function(before, leaf) {
   if (!identical(before@shape, leaf@shape)) {

@@ -23,6 +23,7 @@
 #' f(xla_shard(c(1, 2, 3), mesh, "data"))
 #' @export
 hlo_shard <- function(x, spec, mesh = NULL) {
+  check_given(x, spec)
   call <- rlang::current_env()
   if (is_sharded(x)) {
     abort("hlo_shard: `x` is an array, and no value of a program: `xla_shard()` moves it",

@@ -40,6 +40,7 @@ overload("hlo_top_k", "xlaffi", hlo_top_k, "own", topic = "Sorting", dtypes = "r
 #' @rdname hlo_top_k
 #' @export
 hlo_searchsorted <- function(sorted, x, right = FALSE) {
+  check_given(sorted, x)
   check_flag(right, "right")
   both <- common(list(sorted, x), "hlo_searchsorted", c("sorted", "x"))
   check_kind(both[[1L]], "a real number", "hlo_searchsorted", "sorted", environment())

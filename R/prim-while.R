@@ -57,6 +57,7 @@ while_jvp <- function(node, tangents) {
 #' root(2)
 #' @export
 hlo_while <- function(cond, body, init, max_iter = NULL, checkpoint = FALSE) {
+  check_given(cond, body, init)
   for (name in c("cond", "body")) {
     if (!is.function(get(name))) {
       abort(sprintf("hlo_while: `%s` must be a function, not %s", name, describe(get(name))),

@@ -96,6 +96,7 @@
 xla_sample <- function(f, start = NULL, ..., draws = 1000, warmup = 1000, chains = 4, seed = NULL, constraints = NULL,
                        generated = NULL, inits = 2, thin = 1, metric = c("diag", "dense"), target_accept = 0.8,
                        max_treedepth = 10, save_warmup = FALSE, cores = NULL, progress = NULL) {
+  check_given(f)
   check_whole_names("xla_sample")
   call <- environment()
   settings <- list(

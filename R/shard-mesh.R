@@ -27,6 +27,7 @@
 #' xla_shard(matrix(1:6, 2), mesh, xla_spec("data", NULL))
 #' @export
 xla_mesh <- function(axes, devices = NULL) {
+  check_given(axes)
   axes <- check_mesh_axes(axes)
   size <- prod(axes)
   devices <- if (is.null(devices)) first_devices(size) else check_mesh_devices(devices, axes)
@@ -105,6 +106,9 @@ check_mesh_devices <- function(devices, axes, call = rlang::caller_env()) {
 }
 
 check_mesh <- function(mesh, name = "mesh", call = rlang::caller_env()) {
+  if (is_absent(mesh)) {
+    refuse_missing(name, call)
+  }
   if (!inherits(mesh, "xlaffi_mesh")) {
     abort(sprintf("`%s` must be a mesh made by xla_mesh(), not %s", name, describe(mesh)), operand = name, call = call)
   }
@@ -138,6 +142,10 @@ format.xlaffi_mesh <- function(x, ...) {
 #' @export
 print.xlaffi_mesh <- function(x, ...) {
   check_print_dots(...)
+  if (!is.null(why_gone(mesh_label(x)))) {
+    writeLines(c(format(x), "(its devices are gone, as they do not survive saving and loading)"))
+    return(invisible(x))
+  }
   cat(sprintf("<mesh %s of %s>\n", axes_label(x$axes), mesh_label(x)))
   cat(toString(vapply(x$devices, format, ""), width = 200), "\n", sep = "")
   invisible(x)

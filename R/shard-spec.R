@@ -19,7 +19,7 @@ as_spec <- function(x, name = "spec", call = rlang::caller_env()) {
       return(character())
     }
     if (!is.character(entry) || anyNA(entry)) {
-      abort(sprintf("`%s`: entries must be names of axes or NULL, not %s", name, describe(entry)),
+      abort(sprintf("`%s`: entries must be names of axes, NULL or NA, not %s", name, describe(entry)),
         operand = name, call = call
       )
     }

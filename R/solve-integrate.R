@@ -51,6 +51,7 @@ hlo_integrate <- function(f, lower, upper, ..., rel_tol = NULL, abs_tol = 0, max
   call <- environment()
   op <- "hlo_integrate"
   check_function(f)
+  check_given(lower, upper)
   ends <- interval_ends(list(lower, upper), op, call, "lower, upper")
   like <- ends[[1L]]
   tol <- list(

@@ -91,6 +91,7 @@
 #' xla_grad(function(q) determinant(q)$modulus)(q)
 #' @export
 hlo_sparse <- function(x, i = NULL, j = NULL, dims = NULL, symmetric = FALSE) {
+  check_given(x)
   call <- environment()
   check_flag(symmetric, "symmetric")
   if (is_sparse(x)) {
@@ -134,11 +135,15 @@ hlo_sparse <- function(x, i = NULL, j = NULL, dims = NULL, symmetric = FALSE) {
 
 #' @rdname hlo_sparse
 #' @export
-hlo_nonzeros <- function(a) check_sparse(a, "a")@values
+hlo_nonzeros <- function(a) {
+  check_given(a)
+  check_sparse(a, "a")@values
+}
 
 #' @rdname hlo_sparse
 #' @export
 hlo_sparse_inverse <- function(a) {
+  check_given(a)
   check_symmetric(a, "a", "hlo_sparse_inverse()", environment())
   new_sparse(sparse_inverse(a@pattern, a@values, factor_of(a)), a@pattern)
 }

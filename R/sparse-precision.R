@@ -3,6 +3,7 @@
 #' @rdname hlo_dmvnorm
 #' @export
 hlo_ar1_precision <- function(n, phi, sd = 1) {
+  check_given(n, phi)
   call <- environment()
   n <- check_count(n, "n", call, whole = TRUE)
   given <- vector_parameters(list(phi = phi, sd = sd), "hlo_ar1_precision", call)
@@ -30,6 +31,7 @@ one_number <- function(x, name, op, call) {
 #' @rdname hlo_dmvnorm
 #' @export
 hlo_corr_chol <- function(theta, sd = 1) {
+  check_given(theta)
   call <- environment()
   given <- vector_parameters(list(theta = theta, sd = sd), "hlo_corr_chol", call)
   theta <- reshaped(given$theta, length(given$theta))

@@ -44,6 +44,7 @@
 #' with(fem$g, Matrix::sparseMatrix(i, j, x = x, symmetric = TRUE))
 #' @export
 hlo_spde_precision <- function(c, g, kappa, tau = 1) {
+  check_given(c, g, kappa)
   call <- environment()
   given <- vector_parameters(list(kappa = kappa, tau = tau), "hlo_spde_precision", call)
   given <- Map(one_number, given, names(given), "hlo_spde_precision", list(call))

@@ -52,19 +52,31 @@ special_slopes$bessel_k_scaled <- bessel_slope("bessel_k_scaled", -1, -1, 1)
 
 #' @rdname hlo_special
 #' @export
-hlo_expint <- function(x, n = 1) special("expint_n", list(n = n, x = x), "hlo_expint", sys.call())
+hlo_expint <- function(x, n = 1) {
+  check_given(x)
+  special("expint_n", list(n = n, x = x), "hlo_expint", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_expint_ei <- function(x) special("expint_ei", list(x = x), "hlo_expint_ei", sys.call())
+hlo_expint_ei <- function(x) {
+  check_given(x)
+  special("expint_ei", list(x = x), "hlo_expint_ei", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_owens_t <- function(h, a) special("owens_t", list(h = h, a = a), "hlo_owens_t", sys.call())
+hlo_owens_t <- function(h, a) {
+  check_given(h, a)
+  special("owens_t", list(h = h, a = a), "hlo_owens_t", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_lambert_w <- function(x) special("lambert_w", list(x = x), "hlo_lambert_w", sys.call())
+hlo_lambert_w <- function(x) {
+  check_given(x)
+  special("lambert_w", list(x = x), "hlo_lambert_w", sys.call())
+}
 
 special_slopes$expint_n <- list("none", function(y, n, x) {
   lower <- -sf("expint_n", hlo_max(n - 1, 0), x)

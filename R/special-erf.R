@@ -2,39 +2,66 @@
 
 #' @rdname hlo_special
 #' @export
-hlo_erf <- function(x) special("erf", list(x = x), "hlo_erf", sys.call())
+hlo_erf <- function(x) {
+  check_given(x)
+  special("erf", list(x = x), "hlo_erf", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_erfc <- function(x) special("erfc", list(x = x), "hlo_erfc", sys.call())
+hlo_erfc <- function(x) {
+  check_given(x)
+  special("erfc", list(x = x), "hlo_erfc", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_erfcx <- function(x) special("erfcx", list(x = x), "hlo_erfcx", sys.call())
+hlo_erfcx <- function(x) {
+  check_given(x)
+  special("erfcx", list(x = x), "hlo_erfcx", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_erfinv <- function(x) special("erfinv", list(x = x), "hlo_erfinv", sys.call())
+hlo_erfinv <- function(x) {
+  check_given(x)
+  special("erfinv", list(x = x), "hlo_erfinv", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_erfcinv <- function(x) special("erfcinv", list(x = x), "hlo_erfcinv", sys.call())
+hlo_erfcinv <- function(x) {
+  check_given(x)
+  special("erfcinv", list(x = x), "hlo_erfcinv", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_ndtr <- function(x) special("ndtr", list(x = x), "hlo_ndtr", sys.call())
+hlo_ndtr <- function(x) {
+  check_given(x)
+  special("ndtr", list(x = x), "hlo_ndtr", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_log_ndtr <- function(x) special("log_ndtr", list(x = x), "hlo_log_ndtr", sys.call())
+hlo_log_ndtr <- function(x) {
+  check_given(x)
+  special("log_ndtr", list(x = x), "hlo_log_ndtr", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_ndtri <- function(x) special("ndtri", list(x = x), "hlo_ndtri", sys.call())
+hlo_ndtri <- function(x) {
+  check_given(x)
+  special("ndtri", list(x = x), "hlo_ndtri", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_ndtri_exp <- function(x) special("ndtri_exp", list(x = x), "hlo_ndtri_exp", sys.call())
+hlo_ndtri_exp <- function(x) {
+  check_given(x)
+  special("ndtri_exp", list(x = x), "hlo_ndtri_exp", sys.call())
+}
 
 # phi(x) / Phi(x), y = log(Phi(x)): neither may underflow, nor the square of 1 / Phi(x) in derivatives.
 normal_hazard <- function(x, y) {

@@ -34,11 +34,17 @@ overload_lchoose <- function(n, k) special("lchoose", list(n = n, k = k), "lchoo
 
 #' @rdname hlo_special
 #' @export
-hlo_polygamma <- function(n, x) special("polygamma", list(n = n, x = x), "hlo_polygamma", sys.call())
+hlo_polygamma <- function(n, x) {
+  check_given(n, x)
+  special("polygamma", list(n = n, x = x), "hlo_polygamma", sys.call())
+}
 
 #' @rdname hlo_special
 #' @export
-hlo_zeta <- function(s, q) special("zeta", list(s = s, q = q), "hlo_zeta", sys.call())
+hlo_zeta <- function(s, q) {
+  check_given(s, q)
+  special("zeta", list(s = s, q = q), "hlo_zeta", sys.call())
+}
 
 special_slopes$lgamma <- list(function(y, x) sf("digamma", x))
 special_slopes$gamma <- list(function(y, x) y * sf("digamma", x))

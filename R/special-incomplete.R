@@ -71,6 +71,7 @@ beta_side <- function(lower, shown, call) {
 #' @rdname hlo_incomplete
 #' @export
 hlo_gammainc_p <- function(a, x, log = FALSE) {
+  check_given(a, x)
   call <- sys.call()
   special(tail_name("gammainc_p", log, "hlo_gammainc_p", call), list(a = a, x = x), "hlo_gammainc_p", call)
 }
@@ -78,6 +79,7 @@ hlo_gammainc_p <- function(a, x, log = FALSE) {
 #' @rdname hlo_incomplete
 #' @export
 hlo_gammainc_q <- function(a, x, log = FALSE) {
+  check_given(a, x)
   call <- sys.call()
   special(tail_name("gammainc_q", log, "hlo_gammainc_q", call), list(a = a, x = x), "hlo_gammainc_q", call)
 }
@@ -85,6 +87,7 @@ hlo_gammainc_q <- function(a, x, log = FALSE) {
 #' @rdname hlo_incomplete
 #' @export
 hlo_gammainc_p_inv <- function(a, p, log = FALSE) {
+  check_given(a, p)
   call <- sys.call()
   name <- tail_name("gammainc_p_inv", log, "hlo_gammainc_p_inv", call)
   special(name, list(a = a, p = p), "hlo_gammainc_p_inv", call)
@@ -93,6 +96,7 @@ hlo_gammainc_p_inv <- function(a, p, log = FALSE) {
 #' @rdname hlo_incomplete
 #' @export
 hlo_gammainc_q_inv <- function(a, p, log = FALSE) {
+  check_given(a, p)
   call <- sys.call()
   name <- tail_name("gammainc_q_inv", log, "hlo_gammainc_q_inv", call)
   special(name, list(a = a, p = p), "hlo_gammainc_q_inv", call)
@@ -101,6 +105,7 @@ hlo_gammainc_q_inv <- function(a, p, log = FALSE) {
 #' @rdname hlo_incomplete
 #' @export
 hlo_betainc <- function(a, b, x, lower = TRUE, log = FALSE) {
+  check_given(a, b, x)
   call <- sys.call()
   name <- tail_name(beta_side(lower, "hlo_betainc", call), log, "hlo_betainc", call)
   special(name, list(a = a, b = b, x = x), "hlo_betainc", call)
@@ -109,6 +114,7 @@ hlo_betainc <- function(a, b, x, lower = TRUE, log = FALSE) {
 #' @rdname hlo_incomplete
 #' @export
 hlo_betainc_inv <- function(a, b, p, lower = TRUE, log = FALSE) {
+  check_given(a, b, p)
   call <- sys.call()
   side <- paste0(beta_side(lower, "hlo_betainc_inv", call), "_inv")
   special(tail_name(side, log, "hlo_betainc_inv", call), list(a = a, b = b, p = p), "hlo_betainc_inv", call)

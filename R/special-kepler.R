@@ -50,36 +50,36 @@
 #' # A planet on an orbit of 10 days
 #' kepler_rv(0:9, period = 10, tc = 2, e = 0.3, omega = 1, K = 4)
 #' @export
-kepler <- function(M, e) run_values("kepler", kepler_values, list(M = M, e = e))
+kepler <- function(M, e) {
+  check_given(M, e)
+  run_values("kepler", kepler_values, list(M = M, e = e))
+}
 
 #' @rdname kepler
 #' @export
-kepler_true <- function(M, e) run_values("kepler_true", kepler_true_values, list(M = M, e = e))
+kepler_true <- function(M, e) {
+  check_given(M, e)
+  run_values("kepler_true", kepler_true_values, list(M = M, e = e))
+}
 
 #' @rdname kepler
 #' @export
 kepler_rv <- function(time, period, tc, e, omega, K) {
+  check_given(time, period, tc, e, omega, K)
   arguments <- list(time = time, period = period, tc = tc, e = e, omega = omega, K = K)
   run_values("kepler_rv", kepler_rv_values, arguments)
 }
 
 # Inside a program, where R numbers take the dtype of the values beside them; or compiled. R's
-# integers are numbers like any other.
-run_values <- function(name, f, arguments) {
-  # What R would evaluate once more on the way.
-  code <- vapply(arguments, is.language, NA)
-  if (any(code)) {
-    operand <- names(arguments)[code][[1L]]
-    abort(sprintf("`%s` must be numbers, a buffer or a value, not %s", operand, describe(arguments[[operand]])),
-      op = name, operand = operand, call = rlang::caller_env()
-    )
-  }
-  arguments <- lapply(arguments, function(x) {
-    if (is.integer(x) && !is.object(x)) {
+# integers are numbers like any other, and so is NA.
+run_values <- function(name, f, arguments, call = rlang::caller_env()) {
+  arguments <- Map(function(x, operand) {
+    argument_type(x, sprintf("`%s`", operand), call)
+    if (!is.object(x) && (is.integer(x) || is.logical(x) && length(x) && all(is.na(x)))) {
       storage.mode(x) <- "double"
     }
     x
-  })
+  }, arguments, names(arguments))
   traced <- any_of_class(arguments, "xlaffi_value")
   do.call(if (traced) f else made_once(paste("run", name), function() new_jit(f, name, list())), arguments)
 }

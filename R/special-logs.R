@@ -34,6 +34,7 @@ float_values <- function(arguments, shown, call) {
 #' @rdname hlo_logsumexp
 #' @export
 hlo_log1pexp <- function(x) {
+  check_given(x)
   op <- log_op("log1pexp",
     function(x) hlo_max(x, 0) + log1p(exp(-abs(x))),
     function(primals, results, tangents) tangents[[1L]] * hlo_logistic(primals[[1L]])
@@ -44,6 +45,7 @@ hlo_log1pexp <- function(x) {
 #' @rdname hlo_logsumexp
 #' @export
 hlo_log1mexp <- function(x) {
+  check_given(x)
   op <- log_op("log1mexp",
     function(x) hlo_select(x < log(2), log(-expm1(-x)), log1p(-exp(-x))),
     function(primals, results, tangents) {
@@ -58,6 +60,7 @@ hlo_log1mexp <- function(x) {
 #' @rdname hlo_logsumexp
 #' @export
 hlo_logaddexp <- function(x, y) {
+  check_given(x, y)
   # Equal infinities have no difference. That of equal numbers is 0, with the slopes of any difference.
   gap <- function(x, y) hlo_select(x == y & abs(x) == Inf, filled(0, x), x - y)
   op <- log_op("logaddexp",
@@ -76,6 +79,7 @@ hlo_logaddexp <- function(x, y) {
 #' @rdname hlo_logsumexp
 #' @export
 hlo_logsumexp <- function(x, axes = NULL) {
+  check_given(x)
   call <- sys.call()
   x <- float_values(list(x = x), "hlo_logsumexp", call)[[1L]]
   rank <- length(x@shape)

@@ -35,6 +35,7 @@
 #' ffi_attribute(utf8ToInt("L"), "ui8")
 #' @export
 ffi_attribute <- function(x, dtype = NULL, array = NULL) {
+  check_given(x)
   if (!is.null(dtype)) {
     dtype <- check_dtype(dtype, "dtype")
     if (!dtype %in% names(attribute_ranges) && !dtype %in% c("pred", "f32", "f64")) {

@@ -65,8 +65,6 @@ result_value <- function(x) {
   as_value(x, "f", call = NULL)
 }
 
-default_platform <- function() Sys.getenv("PJRT_PLATFORM", "cpu")
-
 # Names of the arguments for messages: the given one or the number.
 argument_names <- function(arguments) {
   names <- names2(arguments)

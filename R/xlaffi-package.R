@@ -40,7 +40,7 @@
 #' * `xlaffi.debug`: `TRUE`, or names of checks, has all calls of handlers checked, see [ffi_debug()].
 #'
 #' @section Environment variables:
-#' * `PJRT_PLATFORM`: the platform that is used where none is given; `"cpu"` if unset.
+#' * `PJRT_PLATFORM`: the platform that is used where none is given; `"cpu"` if unset or empty.
 #' * `PJRT_PLUGIN_PATH_CPU`, `PJRT_PLUGIN_PATH_CUDA`, ...: the plugin of a platform, a shared
 #'   library. It comes before everything else that is found.
 #' * `PJRT_PLUGIN_URL_CPU`, ...: an archive (tar or zip) with a plugin that [install_pjrt()]

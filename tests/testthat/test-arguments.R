@@ -41,3 +41,30 @@ test_that("errors about a choice name what there is", {
     pjrt_program("x", format = 1:2)
   })
 })
+
+test_that("an argument that did not come is told of by its name", {
+  skip_without_plugin()
+  # An error that R raises itself shows the user's call, never that of a function within.
+  said <- function(f, ...) {
+    error <- rlang::catch_cnd(f(...), "error")
+    inherits(error, "xlaffi_error") || identical(conditionCall(error)[[1L]], quote(f))
+  }
+  is_required <- function(default) is.symbol(default) && !nzchar(as.character(default))
+  exports <- setdiff(getNamespaceExports("xlaffi"), "show")
+  exports <- Filter(is.function, mget(exports, asNamespace("xlaffi")))
+  required <- lapply(exports, function(f) setdiff(names(Filter(is_required, formals(f))), "..."))
+  exports <- exports[lengths(required) > 0L]
+  expect_gt(length(exports), 200)
+  expect_identical(names(exports)[!vapply(exports, said, NA)], character())
+  first <- Filter(Negate(is.null), lapply(c("hlo_fixed_point", "hlo_minimize", "hlo_integrate"), function(name) {
+    if (!said(exports[[name]], identity)) name
+  }))
+  expect_length(first, 0L)
+  messages <- lapply(list(xla_lu, unflatten, is_ready, kepler), function(f) conditionMessage(error_of(f())))
+  expect_identical(unlist(messages), sprintf("`%s` is missing", c("x", "tree", "x", "M")))
+  expect_match(conditionMessage(error_of(pjrt_empty("f32"))), "`shape` is missing")
+  expect_match(conditionMessage(error_of(ffi_callback(function(x) x))), "`signature` is missing")
+  # What has a default of the user's came.
+  erf <- function(x = 0) xla_jit(function(x = 0) hlo_erf(x))(x)
+  expect_identical(as.vector(erf()), 0)
+})

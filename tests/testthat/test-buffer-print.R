@@ -66,3 +66,28 @@ test_that("what format_buffer() writes is read back exactly", {
     expect_identical(as_raw(pjrt_execute(exec), TRUE), as_raw(x, TRUE), info = name)
   }
 })
+
+test_that("what did not survive saving and loading is shown as gone", {
+  skip_without_plugin()
+  x <- pjrt_buffer(c(1, 2))
+  program <- pjrt_program("
+    func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      return %x : tensor<2xf32>
+    }
+  ")
+  saved <- list(
+    x = x, later = as_array_async(x), program = program, executable = pjrt_compile(program), device = device(x),
+    client = pjrt_client(), plugin = pjrt_plugin("cpu"), mesh = xla_mesh(c(data = 1)),
+    shards = xla_shards(xla_shard(1:2, xla_mesh(c(data = 1)), "data"))
+  )
+  lost <- unserialize(serialize(saved, NULL))
+  local_reproducible_output()
+  expect_snapshot({
+    print(lost)
+    str(lost$x)
+    for (name in c("program", "device", "client", "plugin", "mesh")) cat(format(lost[[name]]), "\n")
+  })
+  expect_output(str(lost), "gone, as it does not survive")
+  expect_output(str(saved), "xlaffi_buffer")
+  expect_error(as_array(lost$x), "no longer exists")
+})

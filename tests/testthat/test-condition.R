@@ -42,7 +42,7 @@ test_that("objects that are not ours are refused with a text", {
 
 test_that("external pointers that were saved and loaded are refused", {
   program <- unserialize(serialize(pjrt_program("module {}"), NULL))
-  expect_snapshot(error = TRUE, print(program))
+  expect_snapshot(error = TRUE, inspect_hlo(program))
 })
 
 test_that("a name that is not there has a hint where one is near", {

@@ -49,3 +49,12 @@ test_that("programs and buffers go to the device they are told", {
   ))
   expect_match(run$output[[11]], "Error in ")
 })
+
+test_that("a variable that is set to nothing counts as not set", {
+  skip_without_plugin()
+  withr::local_envvar(PJRT_PLATFORM = "")
+  expect_identical(as_pjrt_device(NULL), pjrt_device("cpu"))
+  expect_identical(platform(pjrt_client()), "cpu")
+  expect_true(plugins_downloaded())
+  expect_identical(xla_graph(function(x) x, 1)$platform, "cpu")
+})

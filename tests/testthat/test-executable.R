@@ -158,3 +158,25 @@ test_that("an interactive session is told once while a program compiles for long
   expect_snapshot(invisible(pjrt_compile(program)))
   expect_silent(pjrt_compile(program))
 })
+
+test_that("programs, executables and devices are equal only to such", {
+  skip_without_plugin()
+  text <- function(op) sprintf("
+    func.func @main(%%x: tensor<2xf32>) -> tensor<2xf32> {
+      %%0 = stablehlo.%s %%x, %%x : tensor<2xf32>
+      return %%0 : tensor<2xf32>
+    }
+  ", op)
+  programs <- lapply(c("add", "add", "multiply"), function(op) pjrt_program(text(op)))
+  executables <- lapply(programs, pjrt_compile)
+  for (of in list(programs, executables)) {
+    expect_true(all.equal(of[[1]], of[[1]]))
+    expect_true(all.equal(of[[1]], of[[2]]))
+    expect_match(all.equal(of[[1]], of[[3]]), "^line 3: .*stablehlo.add .* and .*stablehlo.multiply")
+  }
+  expect_match(all.equal(programs[[1]], executables[[1]]), "current is an object of class <xlaffi_executable>")
+  expect_match(all.equal(programs[[1]], pjrt_program(as.raw(1:10), format = "hlo")), "formats are")
+  expect_match(all.equal(programs[[1]], pjrt_program(paste0(text("add"), "\n//"))), "^line 7: .*no more and")
+  expect_true(all.equal(pjrt_device("cpu"), pjrt_device("cpu:0")))
+  expect_match(all.equal(pjrt_device("cpu"), 1), "target is a device")
+})

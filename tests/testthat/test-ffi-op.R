@@ -15,6 +15,7 @@ test_that("a rule that takes other arguments than it is called with is refused",
   f <- function(x) x
   expect_snapshot(error = TRUE, {
     ffi_op(f, jvp = function(primals, tangents) NULL, name = "f")
+    ffi_op(f, jvp = function() NULL, name = "f")
     ffi_op(f, vjp = function(x, cotangent, attributes) NULL, name = "f")
     ffi_op(f, vjp = function(primals, results, cotangents, more) NULL, name = "f")
     ffi_op(f, vjp = list(forward = f, reverse = function(cotangents) NULL), name = "f")
@@ -28,4 +29,10 @@ test_that("a rule that takes other arguments than it is called with is refused",
   for (rule in fits) {
     expect_s3_class(ffi_op(f, jvp = rule, vjp = rule), "xlaffi_op")
   }
+})
+
+test_that("what a rule returns is refused with the name of the op", {
+  skip_without_plugin()
+  op <- ffi_op(function(x) x, jvp = function(primals, results, tangents) "a", name = "named")
+  expect_snapshot(error = TRUE, xla_jvp(op)(1, 1))
 })

@@ -271,3 +271,14 @@ test_that("expressions of a thousand operations do not use up the stack", {
   expect_identical(xla_grad(chain, value = TRUE)(1), list(value = 2001, gradient = 1))
   expect_identical(xla_vmap(chain)(c(1, 2)), c(2001, 2002))
 })
+
+test_that("an environment that has `...` is looked at without it", {
+  skip_without_plugin()
+  make <- function(...) {
+    home <- environment()
+    step <- 1
+    xla_jit(function(x) x + home$step)
+  }
+  f <- make(2)
+  for (turn in 1:3) expect_identical(f(1), 2)
+})

@@ -123,6 +123,10 @@ test_that("bad arguments are named", {
     f(list(1, factor("a")))
     xla_jit(function(x) "a")(1)
     xla_jit(function(x) x + pjrt_buffer)(1)
+    f(1, 2)
+    f(x = 1, x = 2)
+    xla_jit(function(x, y) x + y)(1, z = 2)
+    xla_jit(function(x) f(x, 3))(1)
   })
   x <- xlaffi:::new_parameter(ffi_type("f64", 3))
   expect_snapshot(error = TRUE, {

@@ -92,7 +92,11 @@ test_that("bad input is named", {
     kepler_true(matrix(1, 2, 2), c(0.1, 0.2, 0.3))
     kepler_rv(c(1, 2), 1, c(1, 2, 3), 0.1, 0, 1)
     kepler_rv(1, 1, 1, 0.1, "north", 1)
+    kepler(1)
   })
+  expect_identical(conditionCall(error_of(kepler("a", 0.5))), quote(kepler("a", 0.5)))
+  expect_identical(conditionCall(error_of(kepler_rv("a", 1, 1, 1, 1, 1))), quote(kepler_rv("a", 1, 1, 1, 1, 1)))
+  for (none in list(kepler(NA, 0.1), kepler(1, NA))) expect_identical(none, list(sin = NaN, cos = NaN))
 })
 
 # Central differences of the function `f` of a vector.

@@ -105,6 +105,7 @@ test_that("what cannot be loaded is told", {
     tell(ffi_load(library, c(f32 = "f"), signature, c("x", "z")))
     tell(ffi_load(library, "f", "x: T[], y: U[] -> z: T[]", c("x", "z")))
   })
+  expect_error(ffi_load(tempdir(), "f", signature), "is a folder", class = "xlaffi_error")
   text <- withr::local_tempfile(lines = "no library")
   expect_s3_class(error_of(ffi_load(text, "f", signature)), "xlaffi_error_failed_precondition")
 })

@@ -78,7 +78,18 @@ test_that("what does not fit is told by name", {
     times(pjrt_buffer(c(1, 2), "f32"), pjrt_buffer(2, "f64"))
     times(pjrt_buffer(c(1, 2), "f16"), pjrt_buffer(c(1, 2), "f16"))
     times("a", 2)
+    times(c(1, 2), "a")
+    times(x = 1, y = 2, x = 3)
+    times(x = 1, x = 2)
+    times(1i, 2)
+    times(pjrt_buffer(1, "f32"), 2i)
   })
+  expect_identical(error_of(times(1, "a"))$operand, "y")
+  scaled <- own_op("scaled", "x: f64[n]; alpha: f64 = 2 -> y: f64[n]")
+  expect_snapshot(error = TRUE, scaled(1, alpha = 10, alpha = 20))
+  lost <- unserialize(serialize(times, NULL))
+  expect_snapshot(lost)
+  expect_snapshot(error = TRUE, lost(c(1, 2), 2))
 })
 
 test_that("a body's error is a condition of its code, that names the op", {

@@ -286,11 +286,15 @@ test_that("arguments that make no sense are refused", {
     ffi_source(signature, "", file = "op.c")
     ffi_source(file = "no/such/op.c")
     ffi_source(file = "op.txt")
+    ffi_source(signature, "", side_effect = "yes")
     ffi_source(signature, "", "rust", init = "")
     ffi_source(signature, "", dependencies = c(rand = "0.8"))
     ffi_source(signature, "", flags = 1)
     ffi_source(signature, character())
   })
+  for (lang in list(NULL, "c")) {
+    expect_error(ffi_source(file = tempdir(), lang = lang), "is a folder", class = "xlaffi_error")
+  }
 })
 
 test_that("headers that flags name belong to the key, and folders may be relative", {
@@ -343,6 +347,7 @@ test_that("rules that take other arguments than they are called with are refused
   expect_snapshot(error = TRUE, {
     ffi_source("x: T[n] -> z: T[n]", copy, name = "ruled", vjp = function(x, cotangent, attributes) NULL)
     ffi_source("x: T[n] -> z: T[n]", copy, name = "ruled", transpose = function(cotangents) NULL)
+    ffi_source("x: T[n] -> z: T[n]", copy, name = "ruled", jvp = function() 1)
   })
   expect_length(list.files(folder), 0L)
 })

@@ -48,6 +48,7 @@ test_that("bad arguments", {
     pjrt_program(1)
     pjrt_program("a", format = "onnx")
   })
+  expect_error(pjrt_program(path = tempdir()), "is a folder", class = "xlaffi_error")
 })
 
 test_that("malformed programs do not compile", {

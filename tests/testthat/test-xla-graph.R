@@ -142,3 +142,13 @@ test_that("a graph is for a platform", {
   expect_match(solve("cpu"), "lapack_dtrsm_ffi")
   expect_match(solve("cuda"), "stablehlo.triangular_solve")
 })
+
+test_that("graphs are compared by what they compute", {
+  skip_without_plugin()
+  graph <- function(f) xla_graph(f, ffi_type("f64", 3))
+  sum_of <- graph(function(x) sum(x * 2))
+  expect_true(all.equal(sum_of, graph(function(y) sum(y * 2))))
+  expect_match(all.equal(sum_of, graph(function(x) sum(x + 2))), "^line [0-9]+: .* = multiply .* and .* = add ")
+  expect_match(all.equal(sum_of, graph(function(x) sum(x * (2 + 1e-12)))), "difference", all = FALSE)
+  expect_match(all.equal(sum_of, 1), "target is a graph, current is 1")
+})
