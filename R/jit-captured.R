@@ -80,15 +80,6 @@ present <- function(names, env) {
   })
 }
 
-# What of a group's variables there is: in one of functions these.
-only_functions <- function(values, functions = TRUE) {
-  if (functions) values[!vapply(values, is.function, NA)] <- list(NULL)
-  values
-}
-
-# What the variables of a group are now
-values_now <- function(group) only_functions(mget(group$names, group$env, "any", list(NULL)), group$functions)
-
 # What a function reads that is not in a package: `env`, `values`, and whether only `functions` count there. Names that
 # are assigned by `<<-` are its own notes.
 # Names of R's functions are among them, for the user may give them another meaning later.

@@ -1,5 +1,14 @@
 # What the session gives traced code besides the variables that it names, and what a program keeps of it.
 
+# What of a group's variables there is (captured_variables() has groups): in one of functions these.
+only_functions <- function(values, functions = TRUE) {
+  if (functions) values[!vapply(values, is.function, NA)] <- list(NULL)
+  values
+}
+
+# What the variables of a group are now
+values_now <- function(group) only_functions(mget(group$names, group$env, "any", list(NULL)), group$functions)
+
 # Without what the function itself has changed: those are its own notes.
 settled <- function(captured) {
   lapply(captured, function(group) {
