@@ -141,11 +141,26 @@ name_hint <- function(name, known, mark, otherwise = NULL) {
 
 check_dots_empty <- function(..., call = rlang::caller_env()) {
   if (...length()) {
-    names <- ...names()
-    names <- if (is.null(names)) character() else names[nzchar(names)]
+    given <- as.list(substitute(list(...)))[-1L]
+    # An argument without a name is shown as it was written, if that is short.
+    shown <- vapply(given, function(code) if (is.symbol(code) || is.atomic(code)) deparse1(code) else "", "")
+    names <- names2(given)
+    shown <- ifelse(nzchar(names), names, shown)
+    shown <- shown[nzchar(shown) & nchar(shown) < 40L]
+    of <- if (is.call(call) && is.symbol(call[[1L]])) sprintf("%s(): ", as.character(call[[1L]])) else ""
     abort(
-      paste0("unused arguments in `...`", if (length(names)) paste0(": ", toString(names))),
+      paste0(of, "unused arguments in `...`", if (length(shown)) paste0(": ", toString(shown))),
       operand = "...", call = call
+    )
+  }
+}
+
+# Which of the arguments that a function needs are `missing`, by name
+check_given <- function(shown, missing, call) {
+  if (any(missing)) {
+    name <- names(which(missing))[[1L]]
+    abort(sprintf("%s: argument `%s` is missing, with no default", shown, name),
+      op = sub("()", "", shown, fixed = TRUE), operand = name, call = call
     )
   }
 }

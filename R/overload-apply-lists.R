@@ -131,7 +131,9 @@ overload_rapply <- function(object, f, classes = "ANY", deflt = NULL, how = c("u
   }
 }
 
-has_leaf_values <- function(x) if (is.list(x)) any(vapply(x, has_leaf_values, NA)) else is_value(x)
+has_leaf_values <- function(x) {
+  if (is.list(x)) any(vapply(unclass(x), has_leaf_values, NA)) else is_value(x) || is_sparse(x)
+}
 
 element_overload("rapply", overload_rapply, differs = "Of lists with values all elements are taken.")
 

@@ -25,7 +25,7 @@ cross_product <- function(x, y, right, shown, call) {
   }
   both <- if (is.null(y)) list(x, x) else list(x, y)
   both <- lapply(common(both, shown, c("x", "y"), call), as_doubles)
-  check_kind(both[[1L]], "a number", shown, "x", call)
+  check_kinds(both, list(x, y), "a number", shown, c("x", "y"), call)
   both <- cross_matrices(both[[1L]], both[[2L]], right)
   axis <- if (right) 2L else 1L
   fits <- rank_of(both[[1L]]) == 2L && rank_of(both[[2L]]) == 2L && both[[1L]]@shape[[axis]] == both[[2L]]@shape[[axis]]
@@ -164,6 +164,7 @@ overload("eigen", "base",
 overload("qr.solve", "base",
   f = function(a, b, tol = 1e-7) {
     call <- method_call("qr.solve")
+    if (!missing(tol)) refuse_argument("qr.solve", "tol", "xla_qr", call)
     both <- if (missing(b)) list(a) else common(list(a, b), "qr.solve()", c("a", "b"), call)
     a <- matrix_operand(both[[1L]], "a", "qr.solve()", call)
     rows <- a@shape[[1L]]
