@@ -15,7 +15,7 @@ check_dim <- function(dim, name, call) {
 
 # Names of all axes, though they are dropped
 check_dimnames <- function(dimnames, dim, call) {
-  sizes <- lengths(dimnames)
+  sizes <- if (is.list(dimnames)) lengths(dimnames)
   fits <- length(sizes) <= length(dim) && all(sizes == 0L | sizes == dim[seq_along(sizes)])
   if (!is.null(dimnames) && (!is.list(dimnames) || !fits)) {
     abort(sprintf("`dimnames` must be a list of names for the axes of an array %s, not %s", shape_text(dim),

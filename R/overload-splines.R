@@ -138,6 +138,9 @@ overload_spline <- function(x, y = NULL, n = 3 * length(x), method = "fmm", xmin
     spline_of_values(x, y, method, "spline()", call)
   }
   own <- missing(xout)
+  if (!own && !length(xout)) {
+    abort("spline(): `xout` must have one element or more", op = "spline", operand = "xout", call = call)
+  }
   if (own) {
     if (missing(n)) n <- 3 * length(table$x)
     if (missing(xmin)) xmin <- table$x[[1L]]

@@ -66,4 +66,7 @@ test_that("the places that approx() was given come back as they came", {
   expect_identical(
     xla_jit(function(x) approx(x, 1:4, xout = NULL))(c(0.7, 0.3, 0.9, 0.31)), list(x = NULL, y = numeric())
   )
+  refused <- function(f, message) expect_error(xla_program(f, c(1, 2)), message, class = "xlaffi_error")
+  refused(function(x) approx(1:2, x, 1.5, yright = 1:2), "`yright` must be one number")
+  refused(function(x) spline(1:2, x, xout = numeric(0)), "`xout` must have one element")
 })

@@ -231,6 +231,9 @@ test_that("numbers of times and places of 0 and NA are R's, or an error", {
   refused(function(x) embed(x, 1.5), "`dimension` must be a whole number")
   refused(function(x) append(x, 3, 1.5), "`after` must be a whole number")
   refused(function(x) asplit(matrix(x), numeric(0)), "`MARGIN` must have one axis")
+  refused(function(x) apply(matrix(x), numeric(0), sum), "`MARGIN` must have one axis")
+  refused(function(x) mapply(function(a, b) a + b, x, MoreArgs = 1), "`MoreArgs` must be a list")
+  refused(function(x) Reduce(`+`, x, simplify = NULL), "`simplify` must be TRUE or FALSE")
   refused(function(x) replace(x, 1), "`values` is missing")
   refused(function(x) replace(x, values = 1), "`list` is missing")
 })
@@ -253,6 +256,7 @@ test_that("names of axes are made or looked at as in R", {
   refused(function(x) array(x, 4, dimnames = "a"), "`dimnames` must be a list")
   refused(function(x) array(x, 4, dimnames = list("a")), "`dimnames` must be a list")
   refused(function(x) matrix(x, dimnames = "a"), "`dimnames` must be a list")
+  refused(function(x) array(x, dimnames = sum), "`dimnames` must be a list")
   expect_no_error(xla_program(function(x) matrix(x, 2, dimnames = list(c("a", "b"))), c(1, 2)))
 })
 
@@ -266,4 +270,5 @@ test_that("classes, kinds and methods that are none are refused", {
   refused(function(x) sort.int(x, method = sum), "`method` must be")
   refused(function(x) optim(x, function(p) sum(p^2), method = numeric(0)), "`method` must be one of")
   refused(function(x) optim(x, function(p) sum(p^2), method = sum), "`method` must be one of")
+  refused(function(x) uniroot(function(p) p - x[1], c(-5, 5), extendInt = numeric(0)), "`extendInt` is not supported")
 })
