@@ -182,15 +182,20 @@ check_dots_empty <- function(..., allowed = character(), call = rlang::caller_en
   if (!...length()) {
     return(invisible())
   }
-  names <- ...names()
-  names <- if (is.null(names)) character(...length()) else replace(names, is.na(names), "")
-  foreign <- unique(names[!names %in% allowed])
-  if (length(foreign)) {
-    shown <- foreign[nzchar(foreign)]
+  given <- as.list(substitute(list(...)))[-1L]
+  names <- names2(given)
+  foreign <- !names %in% allowed
+  if (any(foreign)) {
+    # An argument without a name is shown as it was written, if that is short.
+    shown <- vapply(given, function(code) if (is.symbol(code) || is.atomic(code)) deparse1(code) else "", "")
+    shown <- unique(ifelse(nzchar(names), names, shown)[foreign])
+    shown <- shown[nzchar(shown) & nchar(shown) < 40L]
+    of <- if (is.call(call) && is.symbol(call[[1L]])) sprintf("%s(): ", as.character(call[[1L]])) else ""
+    named <- names[foreign & nzchar(names)]
     known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
     abort(
-      paste0("unused arguments in `...`", if (length(shown)) paste0(": ", toString(shown))),
-      operand = "...", call = call, hint = if (length(shown) && length(known)) name_hint(shown[[1L]], known, "`%s`")
+      paste0(of, "unused arguments in `...`", if (length(shown)) paste0(": ", toString(shown))),
+      operand = "...", call = call, hint = if (length(named) && length(known)) name_hint(named[[1L]], known, "`%s`")
     )
   }
 }
@@ -207,6 +212,16 @@ check_format_dots <- function(..., call = rlang::caller_env()) {
 check_str_dots <- function(..., call = rlang::caller_env()) {
   known <- names(formals(utils::getS3method("str", "default", envir = asNamespace("utils"))))
   check_dots_empty(..., allowed = c(known, "envir"), call = call)
+}
+
+# Which of the arguments that an overload needs are `missing`, by name
+check_needed <- function(shown, missing, call) {
+  if (any(missing)) {
+    name <- names(which(missing))[[1L]]
+    abort(sprintf("%s: argument `%s` is missing, with no default", shown, name),
+      op = sub("()", "", shown, fixed = TRUE), operand = name, call = call
+    )
+  }
 }
 
 before_dots <- function(formals) formals[cumsum(formals == "...") == 0L]

@@ -183,3 +183,6 @@ matrix_dims <- function(x) {
   dims <- utils::tail(x@shape, 2L)
   c(dims, min(dims))
 }
+
+# The sign of a determinant. R's is an integer. Other numbers than R's do not go together with integers.
+as_sign <- function(sign) if (sign@dtype == "f64") hlo_convert(sign, "i32") else sign

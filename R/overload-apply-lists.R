@@ -2,6 +2,11 @@
 
 overload_mapply <- function(FUN, ..., MoreArgs = NULL, SIMPLIFY = TRUE, USE.NAMES = TRUE) {
   call <- method_call("mapply")
+  if (!is.null(MoreArgs) && !is.list(MoreArgs)) {
+    abort(sprintf("mapply(): `MoreArgs` must be a list, not %s", describe_leaf(MoreArgs)),
+      op = "mapply", operand = "MoreArgs", call = call
+    )
+  }
   answer <- side_by_side(called_function(FUN), list(...), MoreArgs, isTRUE(USE.NAMES), "mapply()", call)
   simplified_or_named(answer, SIMPLIFY, USE.NAMES, if (...length()) ..1, "mapply()", call)
 }
@@ -46,6 +51,7 @@ are_batches <- function(f, arguments, more) {
 
 overload_reduce <- function(f, x, init, right = FALSE, accumulate = FALSE, simplify = TRUE) {
   call <- method_call("Reduce")
+  check_flag(simplify, "simplify", call)
   f <- called_function(f)
   x <- if (is_value(x)) elements_of(x) else as.list(x)
   answer <- if (missing(init)) {
@@ -131,7 +137,9 @@ overload_rapply <- function(object, f, classes = "ANY", deflt = NULL, how = c("u
   }
 }
 
-has_leaf_values <- function(x) if (is.list(x)) any(vapply(x, has_leaf_values, NA)) else is_value(x)
+has_leaf_values <- function(x) {
+  if (is.list(x)) any(vapply(unclass(x), has_leaf_values, NA)) else is_value(x) || is_sparse(x)
+}
 
 element_overload("rapply", overload_rapply, differs = "Of lists with values all elements are taken.")
 

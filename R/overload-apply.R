@@ -202,6 +202,9 @@ overload_apply <- function(X, MARGIN, FUN, ..., simplify = TRUE) {
     abort("apply(): `X` must be a matrix or an array", operand = "X", call = call)
   }
   margin <- check_axes(MARGIN, "MARGIN", length(dim), call = call)
+  if (!length(margin)) {
+    abort("apply(): `MARGIN` must have one axis or more", op = "apply", operand = "MARGIN", call = call)
+  }
   g <- function(part) f(part, ...)
   if (!all(dim[margin])) {
     return(applied_to_nothing(X, margin, dim, g))

@@ -43,8 +43,11 @@ overload_approx <- function(x, y = NULL, xout, method = "linear", n = 50, yleft,
     }
   }
   points <- points_in_order(given[[1L]], given[[2L]], as_they_are, na.rm)
+  if (is.null(places) && !missing(xout)) {
+    return(list(x = NULL, y = filled(0, new_type(given[[1L]]@dtype, 0L))))
+  }
   if (is.null(places)) {
-    n <- check_count(n, "n", call, 1)
+    n <- count_of_places(n, call)
     from <- first_of(points$x)
     given[[3L]] <- evenly(from, at_place(points$x, points$last), n)
   }
@@ -52,7 +55,15 @@ overload_approx <- function(x, y = NULL, xout, method = "linear", n = 50, yleft,
   outside <- Map(function(value, rule, inside) {
     if (!is.null(value)) value else if (rule == 1) filled(NaN, inside) else inside
   }, given[4:5], rule, list(first_of(points$y), at_place(points$y, points$last)))
-  list(x = given[[3L]], y = interpolated(points, given[[3L]], outside, method, f))
+  list(
+    x = if (is.null(places)) given[[3L]] else places_as_given(places, given[[3L]]),
+    y = interpolated(points, given[[3L]], outside, method, f)
+  )
+}
+
+# R gives the places back as they came. R's doubles are of the dtype that they have in the program.
+places_as_given <- function(places, column) {
+  if (is_value(places)) places else if (is.double(places)) from_column(column, r_shape(places)) else places
 }
 
 # What R's xy.coords() makes of them: two vectors, a list of two, two columns of a matrix, parts of complex numbers, or
@@ -71,10 +82,20 @@ x_and_y <- function(x, y) {
   }
 }
 
-# `n` places from one value of rank 0 to another
+# As R's seq(length.out = n): places from one value of rank 0 to another, which is itself the last one
 evenly <- function(from, to, n) {
-  share <- constant(seq(0, 1, length.out = n), from@dtype, n, "n")
-  repeated(from, n) + repeated(to - from, n) * share
+  if (n == 1L) {
+    return(reshaped(from, 1L))
+  }
+  steps <- hlo_iota(from@dtype, n)
+  all <- from + steps * ((to - from) / (n - 1))
+  selected(steps == n - 1, repeated(to, n), all)
+}
+
+# How many places are asked for: R rounds up.
+count_of_places <- function(n, call) {
+  check_count(n, "n", call)
+  check_count(ceiling(n), "n", call, 1)
 }
 
 # Sorted by x, without what is NaN, which is moved behind `last`; of equal ones each has the mean of their y.

@@ -57,13 +57,14 @@ local({
 # Both as integers of 32 bits, of one shape.
 bit_operands <- function(a, b, shown, call, names = c("a", "b")) {
   both <- operands(a, b, shown, names, call)
-  for (i in 1:2) {
-    if (both[[i]]@dtype != "i32") {
-      abort(sprintf("%s: `%s` must be an integer of dtype i32, not %s", shown, names[[i]], type_text(both[[i]])),
-        op = shown, operand = names[[i]], call = call,
-        hint = "`as.integer()` makes integers; `hlo_and()` and its kin are for logicals and other integers."
-      )
-    }
+  dtype <- both[[1L]]@dtype
+  if (dtype != "i32") {
+    own <- vapply(list(a, b), function(x) if (is_value(x)) x@dtype else r_dtype(x), "")
+    i <- match(dtype, own, nomatch = 1L)
+    abort(sprintf("%s: `%s` must be an integer of dtype i32, not %s", shown, names[[i]], type_text(both[[i]])),
+      op = shown, operand = names[[i]], call = call,
+      hint = "`as.integer()` makes integers; `hlo_and()` and its kin are for logicals and other integers."
+    )
   }
   both
 }

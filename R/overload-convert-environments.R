@@ -47,6 +47,10 @@ patch_for <- function(name, value, home) {
   }
   package <- package_of(value)
   note_asked(name)
+  # R has one function under both names.
+  if (name == "as.numeric" && identical(value, base::as.double)) {
+    return(patch_for("as.double", value, home))
+  }
   if (!package %in% r_packages || !identical(value, get0(name, asNamespace(package), inherits = FALSE))) {
     renamed <- if (package %in% r_packages) patch_of(value, home)
     return(if (!identical(renamed, value)) renamed)
@@ -120,7 +124,7 @@ new_patch <- function(name, entry, value, home) {
     chooses <- if (isTRUE(entry$guard)) guarded_choice(name, value) else given_anywhere
   }
   if (isTRUE(entry$first)) {
-    chooses <- by_first
+    chooses <- if (name %in% converting) by_first_or_elements else by_first
   }
   if (name %in% whole_reads) {
     chooses <- noting_environments(name, chooses)
@@ -130,6 +134,9 @@ new_patch <- function(name, entry, value, home) {
   methods[[paste0(name, ".xlaffi_value")]] <- entry$f
   methods[[paste0(name, ".xlaffi_sparse")]] <- sparse_method(name, entry$f)
   methods[[paste0(name, ".R")]] <- if (is.primitive(value)) primitive_method(name, value) else value
+  if (name %in% converting) {
+    methods[[paste0(name, ".xlaffi_elements")]] <- elements_converted(name, value)
+  }
   if (isTRUE(entry$first)) {
     methods[[paste0(name, ".xlaffi_later")]] <- function(x, ...) {
       value(if (is_sparse_matrix(x)) sparse_operand(x) else as_value(x, "x", call = method_call(name)), ...)
@@ -167,6 +174,8 @@ for_r <- structure(0L, class = "R")
 for_sparse <- structure(0L, class = "xlaffi_sparse")
 
 for_later <- structure(0L, class = "xlaffi_later")
+
+for_elements <- structure(0L, class = "xlaffi_elements")
 
 dispatched <- function(on_value) if (on_value) for_values else for_r
 
@@ -228,6 +237,11 @@ by_first <- function(x, ...) {
   for_r
 }
 
+# Of a list with values R's code would take the objects.
+by_first_or_elements <- function(x, ...) {
+  if (!missing(x) && is_branch(x) && has_values(x)) for_elements else by_first(x, ...)
+}
+
 summary_members <- c("max", "min", "range", "sum", "prod", "any", "all")
 
 two_arguments <- c("log", "round", "signif")
@@ -262,6 +276,31 @@ patch_choices <- list(
 
 # Blocks may come as a list.
 patch_choices$bdiag <- function(...) dispatched(any(vapply(tree_leaves(list(...)), is_value, NA)))
+
+# What goes into lists of lists, of any class that has no method of the user's
+patch_choices$unlist <- function(x, ...) {
+  of_user <- is.object(x) && has_users_method("unlist", list(x), parent.frame(2L))
+  if (is_sparse(x)) for_sparse else dispatched(!of_user && has_leaf_values(x))
+}
+patch_choices$c <- function(..., recursive = FALSE) {
+  found <- given_anywhere(...)
+  deep <- isTRUE(recursive) && identical(found, for_r)
+  if (deep) dispatched(has_leaf_values(given_arguments(...))) else found
+}
+
+# Lists that hold values in the same places are the same where these are, or it is not known.
+patch_choices$identical <- function(x, y, ...) {
+  if (is_value(x) || is_value(y) || !is_branch(x) || !is_branch(y)) {
+    return(directly_given(x, y))
+  }
+  alike <- identical(without_values(x), without_values(y))
+  dispatched(has_leaf_values(x) && alike && !identical(x, y, ...))
+}
+
+# A list with a name in place of the values in it
+without_values <- function(x) {
+  if (is_branch(x)) lapply(x, without_values) else if (has_leaf_values(x)) quote(value) else x
+}
 
 # What takes other arguments as code: looked at here, they would be computed where their names mean something else.
 first_choice <- function(...) if (...length()) dispatched(is_value(...elt(1L))) else for_r

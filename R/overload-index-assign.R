@@ -305,7 +305,11 @@ assign_differs <- paste(
 )
 
 overload("[<-", "base", `[<-.xlaffi_value`, topic = "Indices", dtypes = "all", differs = assign_differs)
-overload("replace", "base", function(x, list, values) `[<-.xlaffi_value`(x, list, value = values),
+overload("replace", "base", function(x, list, values) {
+  call <- method_call("replace")
+  check_needed("replace()", c(list = missing(list), values = missing(values)), call)
+  `[<-.xlaffi_value`(x, list, value = values)
+},
   topic = "Indices", dtypes = "all", differs = assign_differs
 )
 overload("[[<-", "base", `[[<-.xlaffi_value`, topic = "Indices", dtypes = "all", differs = assign_differs)

@@ -10,8 +10,9 @@
 #' `solve()` and `chol()` are [xla_solve()] and [xla_chol()].
 #'
 #' `determinant()` gives a list of two values: `modulus`, the logarithm of the determinant's absolute value
-#' unless `logarithm = FALSE`, and `sign`, 1 or -1. It takes real matrices, and batches of them. Its derivative is that
-#' of [xla_lu()], of which the determinant is computed: none where the matrix is singular.
+#' unless `logarithm = FALSE`, and `sign`, 1 or -1: an integer as in R, but of the matrix's dtype where that is not f64.
+#' It takes real matrices, and batches of them. Its derivative is that of [xla_lu()], of which the determinant is
+#' computed: none where the matrix is singular.
 #'
 #' In functions that are being traced, [crossprod()], [diag()], [svd()], [eigen()] with `symmetric = TRUE`,
 #' [qr.solve()], [backsolve()] and their kin work too. [qr()] gives LAPACK's packed form: there is [xla_qr()].
@@ -103,7 +104,8 @@ solve.xlaffi_value <- function(a, b, ...) {
 #' @rdname hlo_linalg
 #' @export
 chol.xlaffi_value <- function(x, ...) {
-  check_dots_empty(...)
+  call <- method_call("chol")
+  check_dots_empty(..., call = call)
   x <- as_doubles(x)
   check_kind(x, "a floating-point or complex number", "chol()", "x", environment())
   xla_chol(number_as_matrix(x))
@@ -115,7 +117,8 @@ number_as_matrix <- function(x) if (length(x) == 1L && rank_of(x) < 2L) reshaped
 #' @rdname hlo_linalg
 #' @export
 determinant.xlaffi_value <- function(x, logarithm = TRUE, ...) {
-  check_dots_empty(...)
+  call <- method_call("determinant")
+  check_dots_empty(..., call = call)
   check_flag(logarithm, "logarithm")
   if (is_sparse(x)) {
     return(sparse_determinant(x, logarithm, environment()))
@@ -130,7 +133,7 @@ determinant.xlaffi_value <- function(x, logarithm = TRUE, ...) {
   negative <- hlo_sum(hlo_convert(u < 0, "i32"), last) + inversions(packed$order)
   list(
     modulus = if (logarithm) modulus else exp(modulus),
-    sign = 1 - 2 * hlo_convert(negative %% 2L, x@dtype)
+    sign = as_sign(1 - 2 * hlo_convert(negative %% 2L, x@dtype))
   )
 }
 

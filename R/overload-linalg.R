@@ -25,7 +25,7 @@ cross_product <- function(x, y, right, shown, call) {
   }
   both <- if (is.null(y)) list(x, x) else list(x, y)
   both <- lapply(common(both, shown, c("x", "y"), call), as_doubles)
-  check_kind(both[[1L]], "a number", shown, "x", call)
+  check_kinds(both, list(x, y), "a number", shown, c("x", "y"), call)
   both <- cross_matrices(both[[1L]], both[[2L]], right)
   axis <- if (right) 2L else 1L
   fits <- rank_of(both[[1L]]) == 2L && rank_of(both[[2L]]) == 2L && both[[1L]]@shape[[axis]] == both[[2L]]@shape[[axis]]
@@ -117,6 +117,7 @@ check_norm_type <- function(type, call) {
 overload("svd", "base",
   f = function(x, nu = min(n, p), nv = min(n, p), LINPACK = FALSE) {
     call <- method_call("svd")
+    if (!missing(LINPACK)) abort("svd(): R has no `LINPACK` any more", op = "svd", operand = "LINPACK", call = call)
     x <- matrix_operand(x, "x", "svd()", call)
     n <- x@shape[[1L]]
     p <- x@shape[[2L]]
@@ -164,6 +165,7 @@ overload("eigen", "base",
 overload("qr.solve", "base",
   f = function(a, b, tol = 1e-7) {
     call <- method_call("qr.solve")
+    if (!missing(tol)) refuse_argument("qr.solve", "tol", "xla_qr", call)
     both <- if (missing(b)) list(a) else common(list(a, b), "qr.solve()", c("a", "b"), call)
     a <- matrix_operand(both[[1L]], "a", "qr.solve()", call)
     rows <- a@shape[[1L]]
@@ -222,12 +224,12 @@ overload("chol", "base",
 
 overload_backsolve <- function(r, x, k = ncol(r), upper.tri = TRUE, transpose = FALSE) { # nolint
   call <- method_call("backsolve")
-  triangular_overload("backsolve()", list(r = r, x = x), if (!missing(k)) k, upper.tri, transpose, call)
+  triangular_overload("backsolve()", list(r = r, x = x), if (!missing(k)) known_size(k), upper.tri, transpose, call)
 }
 
 overload_forwardsolve <- function(l, x, k = ncol(l), upper.tri = FALSE, transpose = FALSE) { # nolint
   call <- method_call("forwardsolve")
-  triangular_overload("forwardsolve()", list(l = l, x = x), if (!missing(k)) k, upper.tri, transpose, call)
+  triangular_overload("forwardsolve()", list(l = l, x = x), if (!missing(k)) known_size(k), upper.tri, transpose, call)
 }
 
 # Whatever lies in the other triangle is not read. `size` is R's `k`, NULL for all columns.
@@ -262,6 +264,9 @@ triangular_overload <- function(shown, operands, size, upper, transpose, call) {
   ))
   if (vector) reshaped(solved, size) else solved
 }
+
+# NULL stands for a size that is left out.
+known_size <- function(size) if (is.null(size)) integer() else size
 
 # `operands` are the matrices by name, the system's own first, `argument` the name of `size`.
 check_system_size <- function(size, operands, shown, argument, call) {
@@ -299,7 +304,7 @@ overload_chol2inv <- function(x, size = NCOL(x), LINPACK = FALSE) { # nolint
       op = "chol2inv", operand = "x", call = call
     )
   }
-  size <- check_system_size(if (!missing(size)) size, list(x = x), "chol2inv()", "size", call)
+  size <- check_system_size(if (!missing(size)) known_size(size), list(x = x), "chol2inv()", "size", call)
   inverse <- triangular_overload("chol2inv()", list(x = x, x = unit_rows(size, x@dtype)), size, TRUE, FALSE, call)
   hlo_matmul(inverse, transposed(inverse, c(2L, 1L)))
 }

@@ -3,8 +3,19 @@
 # As R's ifelse(): of the shape of `test`. In R the branches are vectors that are repeated or cut; to cut is refused.
 overload_ifelse <- function(test, yes, no) {
   call <- method_call("ifelse")
+  known <- if (!is_value(test) && is_data(test)) test != 0
   test <- as_value(test, "test", call = call, op = "ifelse()")
   check_no_token(test, "ifelse()", "test", call)
+  missed <- c(yes = missing(yes), no = missing(no))
+  if (any(missed) && length(test)) {
+    # R does without the branch that it takes nothing from.
+    if (all(missed) || is.null(known) || anyNA(known) || !all(known == missed[["no"]])) {
+      abort(sprintf("ifelse(): `%s` is missing: which branch is taken is known only when the program runs",
+        names(which(missed))[[1L]]
+      ), op = "ifelse", operand = names(which(missed))[[1L]], call = call)
+    }
+    if (missed[["no"]]) no <- yes else yes <- no
+  }
   if (!length(test)) {
     return(filled(FALSE, new_type("pred", test@shape)))
   }
@@ -100,7 +111,7 @@ fitted_to <- function(part, shape, name, call) {
 overload("xor", "base", function(x, y) {
   call <- method_call("xor")
   both <- operands(x, y, "xor()", c("x", "y"), call)
-  check_kind(both[[1L]], bits_kind, "xor()", "x", call)
+  check_kinds(both, list(x, y), bits_kind, "xor()", c("x", "y"), call)
   both <- lapply(both, function(x) if (x@dtype == "pred") x else x != 0L)
   bind("xor", both, "pred", both[[1L]]@shape)
 }, topic = "Logic and control", dtypes = "logicals, integers", derivative = "none")
@@ -211,12 +222,7 @@ overload_seq <- function(from = 1, to = 1, by, length.out = NULL, along.with = N
       # The other end is so many whole steps away.
       return(if (given[["from"]]) ends$from + steps else ends$to - (count - 1) + steps)
     }
-    if (count == 1L) {
-      return(reshaped(ends$from, 1L))
-    }
-    all <- ends$from + steps * ((ends$to - ends$from) / (count - 1))
-    # The last one is `to` itself.
-    return(selected(steps == count - 1, repeated(ends$to, count), all))
+    return(evenly(ends$from, ends$to, count))
   }
   if (!any(given[c("from", "to")])) {
     ends$from <- scalar(1, "from")

@@ -62,9 +62,10 @@ overload("%in%", "base", function(x, table) {
   match_values(x, table, 0L, "%in%", c("x", "table"), call) > 0L
 }, topic = "Sorting", dtypes = "all", derivative = "none", differs = match_differs)
 
-overload("is.element", "base", function(el, table) {
+# The second argument is called so or so in versions of R.
+overload("is.element", "base", function(el, set, table = set) {
   call <- method_call("is.element")
-  match_values(el, table, 0L, "is.element()", c("el", "table"), call) > 0L
+  match_values(el, table, 0L, "is.element()", names(formals(base::is.element)), call) > 0L
 }, topic = "Sorting", dtypes = "all", derivative = "none", differs = match_differs)
 
 # The first place where a condition holds, of elements of which R knows whether it does.

@@ -27,7 +27,8 @@ Ops.xlaffi_value <- function(e1, e2) {
       "!" = {
         check_kind(e1, "a logical or an integer", shown, "x", call)
         if (e1@dtype == "pred") unary("not", e1, "a logical or an integer", shown, call = call) else e1 == 0L
-      }
+      },
+      check_needed(shown, c(e2 = TRUE), call)
     ))
   }
   refuse_na(e1, e2, .Generic, shown, call)
@@ -45,7 +46,10 @@ Ops.xlaffi_value <- function(e1, e2) {
     },
     "/" = {
       both <- lapply(operands(e1, e2, shown, call = call), as_doubles)
-      binary("divide", both[[1L]], both[[2L]], "a floating-point or complex number", shown, c("e1", "e2"), call = call)
+      y <- binary("divide", both[[1L]], both[[2L]], "a floating-point or complex number", shown, c("e1", "e2"),
+        call = call
+      )
+      if (is_complex(y@dtype)) by_known_zeros(y, both[[1L]], both[[2L]]) else y
     },
     "^" = power(e1, e2, shown, call),
     "%%" = modulo(e1, e2, shown, call),
@@ -53,6 +57,21 @@ Ops.xlaffi_value <- function(e1, e2) {
     "&" = ,
     "|" = logical_operation(.Generic, e1, e2, shown, call)
   )
+}
+
+# The quotient x / y of complex numbers. XLA multiplies by the inverse of numbers that it knows, which zero has not:
+# there each part is divided, as in C.
+by_known_zeros <- function(quotient, x, y) {
+  divisors <- if (y@node$op == "constant") y@node$params$data
+  zero <- rep_len(as.vector(divisors == 0) %in% TRUE, length(y))
+  if (is.null(divisors) || !any(zero)) {
+    return(quotient)
+  }
+  number <- function(x, like) constant(if (length(x) == 1L) x else rep_len(x, length(y)), like@dtype, y@shape, "e2")
+  parts <- list(hlo_real(x), hlo_imag(x))
+  divisor <- number(ifelse(zero, Re(divisors), 1), parts[[1L]])
+  parts <- lapply(parts, function(part) bind("divide", list(part, divisor), part@dtype, part@shape))
+  selected(constant(zero, "pred", y@shape, "e2"), hlo_complex(parts[[1L]], parts[[2L]]), quotient)
 }
 
 # What most programs consist of: arithmetic and comparisons of doubles of one shape, or of a value and one R number.
@@ -103,7 +122,7 @@ refuse_na <- function(e1, e2, generic, shown, call) {
 # As R has it, integers are TRUE where they are not 0.
 logical_operation <- function(generic, e1, e2, shown, call) {
   both <- operands(e1, e2, shown, call = call)
-  check_kind(both[[1L]], "a logical or an integer", shown, "e1", call)
+  check_kinds(both, list(e1, e2), "a logical or an integer", shown, c("e1", "e2"), call)
   both <- lapply(both, function(x) if (x@dtype == "pred") x else x != 0L)
   bind(if (generic == "&") "and" else "or", both, "pred", both[[1L]]@shape)
 }
@@ -172,7 +191,7 @@ nan_with <- function(x, other, number) {
 # R's sign rule: the result has the sign of the divisor.
 modulo <- function(e1, e2, shown, call) {
   both <- lapply(operands(e1, e2, shown, call = call), as_numbers)
-  check_kind(both[[1L]], "a real number", shown, "e1", call)
+  check_kinds(both, list(e1, e2), "a real number", shown, c("e1", "e2"), call)
   y <- both[[2L]]
   rest <- bind("remainder", both, y@dtype, y@shape)
   if (startsWith(y@dtype, "u")) {
@@ -190,7 +209,7 @@ or_na <- function(x, divisor) {
 
 whole_quotient <- function(e1, e2, shown, call) {
   both <- lapply(operands(e1, e2, shown, call = call), as_numbers)
-  check_kind(both[[1L]], "a real number", shown, "e1", call)
+  check_kinds(both, list(e1, e2), "a real number", shown, c("e1", "e2"), call)
   if (is_float(both[[1L]]@dtype)) {
     float_quotient(both[[1L]], both[[2L]], shown, call)
   } else {

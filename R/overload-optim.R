@@ -6,7 +6,7 @@ optim_of_values <- function(par, fn, gr = NULL, ..., method = "Nelder-Mead", low
   ours <- c("BFGS", "L-BFGS-B")
   if (!identical(method, "BFGS") && !identical(method, "L-BFGS-B")) {
     abort(sprintf("optim(): for values of programs `method` must be one of %s, not %s", toString(dQuote(ours, FALSE)),
-      describe(method[[1L]])
+      describe(first_string(method))
     ), "UNIMPLEMENTED",
     op = "optim", operand = "method", call = .call,
     hint = "`hlo_minimize()` has other methods, and `optimize()` searches an interval."

@@ -23,8 +23,8 @@ exact_powers <- list(
   "10" = c(f16 = 4, bf16 = 2, f32 = 10, f64 = 22)
 )
 
-math_members$log <- function(x, shown, call, base = NULL) {
-  if (is.null(base)) {
+math_members$log <- function(x, shown, call, base) {
+  if (missing(base)) {
     x <- math_operand(x, "inexact", shown, call)
     return(bind("log", list(x), x@dtype, x@shape))
   }
@@ -47,7 +47,7 @@ overload("log", "base",
   f = function(x, base = exp(1)) {
     call <- method_call("log")
     member <- math_members$log
-    member(x, "log()", call, if (!missing(base)) base)
+    if (missing(base)) member(x, "log()", call) else member(x, "log()", call, base)
   },
   topic = "Mathematical functions", dtypes = "real and complex numbers"
 )

@@ -24,8 +24,13 @@ median.xlaffi_value <- function(x, na.rm = FALSE, ...) {
   x <- as_column(x)
   check_kind(as_numbers(x), "a real number", "median()", "x", call)
   size <- length(x)
+  if (size == 0L && x@dtype == "pred") {
+    abort("median(): of no logicals it is NA, which logicals of a program cannot be",
+      op = "median", operand = "x", call = call
+    )
+  }
   if (size == 0L) {
-    return(filled(if (x@dtype %in% c("pred", "i32")) NA_integer_ else NaN, as_scalar_type(as_numbers(x))))
+    return(filled(if (x@dtype == "i32") NA_integer_ else NaN, as_scalar_type(x)))
   }
   # How many are left is not known, so these are doubles.
   if (na.rm && (is_float(x@dtype) || may_have_na(x))) {

@@ -16,7 +16,7 @@ joined_names <- function(parts) {
     part <- parts[[i]]
     names <- if (is_value(part)) attr(part, "labels")[[1L]] else names(part)
     known <- !is_value(part) || !is.null(names) || length(part) == 1L && nzchar(tags[[i]])
-    if (!known || is_value(part) && length(part@shape) > 1L) {
+    if (!known || is.list(part) || is_value(part) && length(part@shape) > 1L) {
       return(NULL)
     }
     like[[i]] <- stats::setNames(logical(length(part)), names)
@@ -32,6 +32,7 @@ overload("c", "base", c.xlaffi_value,
 # Vectors one after another; with a list among them a list, as in R.
 column_of <- function(parts, recursive, shown, call) {
   check_flag(recursive, "recursive", call)
+  if (recursive) parts <- unlist_leaves(parts)
   parts <- Filter(Negate(is.null), parts)
   if (!all(vapply(parts, function(part) is_value(part) || is_data(part), NA))) {
     if (any(vapply(parts, is.character, NA))) {
@@ -47,17 +48,16 @@ column_of <- function(parts, recursive, shown, call) {
       lists <- lapply(parts, function(part) if (is_value(part)) elements_of(part) else part)
       return(do.call(base::c, lists, quote = TRUE))
     }
-    parts <- unlist_leaves(parts)
   }
   parts <- common(unname(parts), shown, call = call)
   if (length(parts)) joined(lapply(parts, as_column))
 }
 
-unlist_leaves <- function(x) if (is.list(x)) do.call(base::c, lapply(unname(x), unlist_leaves)) else list(x)
+unlist_leaves <- function(x) if (is.list(x)) do.call(base::c, lapply(unname(unclass(x)), unlist_leaves)) else list(x)
 
 overload_unlist <- function(x, recursive = TRUE, use.names = TRUE) {
   call <- method_call("unlist")
-  if (is_value(x)) x else column_of(x, recursive, "unlist()", call)
+  if (is_value(x)) x else column_of(unclass(x), recursive, "unlist()", call)
 }
 
 overload("unlist", "base", overload_unlist,
@@ -70,7 +70,12 @@ overload_append <- function(x, values, after = length(x)) {
     as_part <- function(x) if (is_value(x)) elements_of(x) else x
     return(base::append(as_part(x), as_part(values), after))
   }
-  after <- check_count(after, "after", call)
+  check_count(after, "after", call)
+  if (after != trunc(after)) {
+    abort(sprintf("append(): `after` must be a whole number, not %s", format(after)),
+      op = "append", operand = "after", call = call
+    )
+  }
   if (is.null(x) || is.null(values)) {
     return(as_column(as_value(if (is.null(x)) values else x, "x", call = call)))
   }

@@ -74,9 +74,9 @@ shape_overload("embed", function(x, dimension = 1) {
   # R puts a matrix into one of doubles.
   x <- if (matrix) as_doubles(x) else as_column(x)
   size <- x@shape[[1L]]
-  dimension <- check_count(dimension, "dimension", call, 1)
-  if (dimension > size) {
-    abort(sprintf("embed(): `dimension` must be a number from 1 to %d, not %d", size, dimension),
+  check_count(dimension, "dimension", call, 1)
+  if (dimension > size || dimension != trunc(dimension)) {
+    abort(sprintf("embed(): `dimension` must be a whole number from 1 to %d, not %s", size, format(dimension)),
       operand = "dimension", call = call
     )
   }
@@ -90,7 +90,11 @@ shape_overload("embed", function(x, dimension = 1) {
 
 shape_overload("asplit", function(x, MARGIN) {
   call <- method_call("asplit")
+  check_needed("asplit()", c(x = missing(x), MARGIN = missing(MARGIN)), call)
   margin <- check_axes(MARGIN, "MARGIN", length(x@shape), call = call)
+  if (!length(margin)) {
+    abort("asplit(): `MARGIN` must have one axis or more", op = "asplit", operand = "MARGIN", call = call)
+  }
   dim <- x@shape[margin]
   structure(slices_of(x, margin), dim = dim)
 }, differs = "Names are dropped.")

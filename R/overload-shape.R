@@ -13,6 +13,17 @@ check_dim <- function(dim, name, call) {
   as.integer(dim)
 }
 
+# Names of all axes, though they are dropped
+check_dimnames <- function(dimnames, dim, call) {
+  sizes <- if (is.list(dimnames)) lengths(dimnames)
+  fits <- length(sizes) <= length(dim) && all(sizes == 0L | sizes == dim[seq_along(sizes)])
+  if (!is.null(dimnames) && (!is.list(dimnames) || !fits)) {
+    abort(sprintf("`dimnames` must be a list of names for the axes of an array %s, not %s", shape_text(dim),
+      if (is.list(dimnames)) sprintf("of lengths %s", toString(sizes)) else describe(dimnames)
+    ), operand = "dimnames", call = call)
+  }
+}
+
 # The data of array() and matrix() as a value of rank 1 and of `count` elements.
 filling <- function(data, count, call) {
   column <- as_column(as_value(data, "data", call = call))
@@ -30,6 +41,7 @@ filling <- function(data, count, call) {
 shape_overload("array", function(data = NA, dim = length(data), dimnames = NULL) {
   call <- method_call("array")
   dim <- check_dim(dim, "dim", call)
+  check_dimnames(dimnames, dim, call)
   from_column(filling(data, prod(dim), call), dim)
 }, differs = "Names are dropped.")
 
@@ -40,6 +52,11 @@ overload_matrix <- function(data = NA, nrow = 1, ncol = 1, byrow = FALSE, dimnam
   size <- length(data)
   rows <- if (!missing(nrow)) check_count(nrow, "nrow", call)
   columns <- if (!missing(ncol)) check_count(ncol, "ncol", call)
+  if (size && xor(is.null(rows), is.null(columns)) && c(rows, columns) == 0L) {
+    abort(sprintf("matrix(): %.0f elements do not fit into no %s", size, if (is.null(columns)) "rows" else "columns"),
+      op = "matrix", operand = if (is.null(columns)) "nrow" else "ncol", call = call
+    )
+  }
   if (is.null(rows)) {
     rows <- if (is.null(columns)) size else if (size) ceiling(size / columns) else 0
   } else if (is.null(columns)) {
@@ -53,6 +70,7 @@ overload_matrix <- function(data = NA, nrow = 1, ncol = 1, byrow = FALSE, dimnam
       operand = "data", call = call
     )
   }
+  check_dimnames(dimnames, dim, call)
   column <- filling(data, count, call)
   if (byrow) reshaped(column, dim) else from_column(column, dim)
 }
@@ -119,9 +137,15 @@ repeat_elements <- function(x, times, length.out, each, call, keep = FALSE) {
     size <- as.integer(length(x))
     x <- reshaped(broadcast(x, c(size, each), 1L), size * each)
   }
+  keep <- keep && !length(given)
   size <- length(x)
   if (!is_na(length.out)) {
     length.out <- check_count(length.out, "length.out", call)
+    if (each == 0L && length(given) && length.out) {
+      abort(sprintf("`each` must be 1 or more where there are to be %d elements, not 0", length.out),
+        operand = "each", call = call
+      )
+    }
     return(if (keep && !size && !length.out) given else filling(x, length.out, call))
   }
   if (!is_value(times) && length(times) != 1L) {
@@ -138,9 +162,20 @@ repeat_elements <- function(x, times, length.out, each, call, keep = FALSE) {
 
 is_na <- function(x) !is_value(x) && length(x) == 1L && is.na(x)
 
+# R's own functions repeat lists.
+check_known_counts <- function(counts, call) {
+  for (name in names(counts)) {
+    if (is_value(counts[[name]])) check_count(counts[[name]], name, call)
+  }
+}
+
 overload_rep <- function(x, times = 1, length.out = NA, each = 1, ...) {
   call <- method_call("rep")
   check_dots_empty(..., call = call)
+  if (is_branch(x)) {
+    check_known_counts(list(times = times, length.out = length.out, each = each), call)
+    return(base::rep(x, times = times, length.out = length.out, each = each))
+  }
   repeat_elements(as_value(x, "x", call = call), times, length.out, each, call, TRUE)
 }
 
@@ -148,11 +183,19 @@ overload_rep <- function(x, times = 1, length.out = NA, each = 1, ...) {
 shape_overload("rep", overload_rep, differs = "Counts must be known while the program is written.")
 shape_overload("rep.int", function(x, times) {
   call <- method_call("rep.int")
+  if (is_branch(x)) {
+    check_known_counts(list(times = times), call)
+    return(base::rep.int(x, times))
+  }
   repeat_elements(as_value(x, "x", call = call), times, NA, 1, call)
 })
 shape_overload("rep_len", function(x, length.out) {
   call <- method_call("rep_len")
-  repeat_elements(as_value(x, "x", call = call), 1, length.out, 1, call, TRUE)
+  if (is_branch(x)) {
+    check_known_counts(list(length.out = length.out), call)
+    return(base::rep_len(x, length.out))
+  }
+  repeat_elements(as_value(x, "x", call = call), 1, check_count(length.out, "length.out", call), 1, call, TRUE)
 })
 
 #' @export

@@ -23,7 +23,7 @@ refuse_dropping <- function(na.last, op, call) {
 }
 
 check_sort_method <- function(method, call) {
-  if (!is.null(method) && !all(method %in% c("auto", "radix", "shell", "quick"))) {
+  if (!is.null(method) && !(is.character(method) && all(method %in% c("auto", "radix", "shell", "quick")))) {
     abort(sprintf("`method` must be R's name of one, not %s", describe(method)), operand = "method", call = call)
   }
 }

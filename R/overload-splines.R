@@ -138,11 +138,14 @@ overload_spline <- function(x, y = NULL, n = 3 * length(x), method = "fmm", xmin
     spline_of_values(x, y, method, "spline()", call)
   }
   own <- missing(xout)
+  if (!own && !length(xout)) {
+    abort("spline(): `xout` must have one element or more", op = "spline", operand = "xout", call = call)
+  }
   if (own) {
     if (missing(n)) n <- 3 * length(table$x)
     if (missing(xmin)) xmin <- table$x[[1L]]
     if (missing(xmax)) xmax <- table$x[[length(table$x)]]
-    n <- check_count(n, "n", call, 1)
+    n <- count_of_places(n, call)
     ends <- common(list(xmin, xmax, 0), "spline()", c("xmin", "xmax", "n"), call, function(x) integer())
     xout <- evenly(ends[[1L]], ends[[2L]], n)
   }

@@ -9,11 +9,8 @@ columns_of <- function(x, name, shown, call) {
 
 # What to do about NaN, where the program must have one shape: "everything" lets it through, "rows" leaves out the rows
 # that have any.
-missing_rule <- function(use, na_rm, shown, call) {
+missing_rule <- function(use, shown, call) {
   op <- sub("()", "", shown, fixed = TRUE)
-  if (is.null(use)) {
-    return(if (na_rm) "rows" else "everything")
-  }
   known <- c("all.obs", "complete.obs", "pairwise.complete.obs", "everything", "na.or.complete")
   choice <- if (is.character(use) && length(use) == 1L) known[pmatch(use, known)] else NA
   if (is.na(choice)) {
@@ -103,7 +100,8 @@ overload("var", "stats",
   f = function(x, y = NULL, na.rm = FALSE, use) {
     call <- method_call("var")
     check_known_flag(na.rm, "na.rm", "var()", call)
-    covariance(x, y, missing_rule(if (!missing(use)) use, na.rm, "var()", call), "var()", call)
+    rule <- if (missing(use)) c("everything", "rows")[[1L + na.rm]] else missing_rule(use, "var()", call)
+    covariance(x, y, rule, "var()", call)
   }, topic = "Summaries", dtypes = "real numbers", differs = covariance_differs
 )
 
@@ -112,7 +110,7 @@ overload("cov", "stats",
     call <- method_call("cov")
     check_pearson(method, "cov()", call)
     check_two(x, y, "cov()", call)
-    covariance(x, y, missing_rule(use, FALSE, "cov()", call), "cov()", call)
+    covariance(x, y, missing_rule(use, "cov()", call), "cov()", call)
   }, topic = "Summaries", dtypes = "real numbers", differs = paste("Pearson's only.", covariance_differs)
 )
 
@@ -133,7 +131,7 @@ overload("cor", "stats",
     by_rank <- method == "spearman"
     if (!by_rank) check_pearson(method, "cor()", call)
     check_two(x, y, "cor()", call)
-    rule <- missing_rule(use, FALSE, "cor()", call)
+    rule <- missing_rule(use, "cor()", call)
     both <- both_columns(x, y, "cor()", call)
     if (by_rank) {
       if (rule == "rows") {

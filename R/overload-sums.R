@@ -276,6 +276,23 @@ for (name in c("which.max", "which.min")) {
   )
 }
 
+# R takes both as vectors.
+extremum_of_two <- function(op, x, y, na_rm, shown, names, call) {
+  both <- if (is.null(common_shape(x@shape, y@shape))) list(as_column(x), as_column(y)) else list(x, y)
+  both <- operands(both[[1L]], both[[2L]], shown, names, call)
+  x <- both[[1L]]
+  y <- both[[2L]]
+  if (na_rm && is_float(x@dtype)) {
+    both <- lapply(both, apart_from_nan)
+    # Only where the other one is a number: of nothing but NaN the result is NaN.
+    x <- selected(where_nan(both[[1L]]), both[[2L]], both[[1L]])
+    y <- selected(where_nan(both[[2L]]), both[[1L]], both[[2L]])
+  }
+  if (na_rm && may_have_na(x)) x <- selected(is_na_integer(x), both[[2L]], x)
+  if (na_rm && may_have_na(y)) y <- selected(is_na_integer(y), both[[1L]], y)
+  with_na_of(bind(op, list(x, y), x@dtype, x@shape), list(x, y))
+}
+
 # Elementwise extremes of several arguments. As in R, dimensions are those of the first one or there are none.
 parallel_extremum <- function(op, parts, na_rm, shown, call) {
   check_known_flag(na_rm, "na.rm", shown, call)
@@ -285,27 +302,22 @@ parallel_extremum <- function(op, parts, na_rm, shown, call) {
   if (length(parts) == 1L && is_value(parts[[1L]])) {
     return(parts[[1L]])
   }
-  parts <- summands(parts, shown, call)
-  result <- Reduce(function(x, y) {
-    both <- operands(x, y, shown, c("...", "..."), call)
-    check_kind(both[[1L]], "a real number", shown, "...", call)
-    x <- both[[1L]]
-    y <- both[[2L]]
-    if (na_rm && is_float(x@dtype)) {
-      both <- lapply(both, apart_from_nan)
-      # Only where the other one is a number: of nothing but NaN the result is NaN.
-      x <- selected(where_nan(both[[1L]]), both[[2L]], both[[1L]])
-      y <- selected(where_nan(both[[2L]]), both[[1L]], both[[2L]])
-    }
-    if (na_rm && may_have_na(x)) x <- selected(is_na_integer(x), both[[2L]], x)
-    if (na_rm && may_have_na(y)) y <- selected(is_na_integer(y), both[[1L]], y)
-    with_na_of(bind(op, list(x, y), x@dtype, x@shape), list(x, y))
-  }, parts)
+  # R's names for what has none
+  names(parts) <- ifelse(nzchar(names2(parts)), names2(parts), sprintf("..%d", seq_along(parts)))
+  given <- lapply(parts, function(part) if (is.null(part)) logical() else part)
+  parts <- summands(given, shown, call)
+  check_kinds(parts, given, "a real number", shown, names(given), call)
+  result <- parts[[1L]]
+  for (i in seq_along(parts)[-1L]) {
+    result <- extremum_of_two(op, result, parts[[i]], na_rm, shown, names(given)[c(1L, i)], call)
+  }
   first <- parts[[1L]]@shape
-  if (identical(result@shape, first) || length(result@shape) < 2L) {
+  if (identical(result@shape, first)) {
     return(result)
   }
-  if (length(result) == prod(first)) from_column(as_column(result), first) else as_column(result)
+  # Of vectors there are no dimensions to give back.
+  as_first <- length(first) > 1L && length(result) == prod(first)
+  if (as_first) from_column(as_column(result), first) else without_dim(result)
 }
 
 overload("pmax", "base",

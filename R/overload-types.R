@@ -14,11 +14,6 @@ overload_kind <- function(name, f, differs = "") {
   overload(name, "base", f, topic = "Logic and control", dtypes = "all", derivative = "none", differs = differs)
 }
 
-overload_kind("is.logical", function(x) r_type(x) == "logical")
-overload_kind("is.integer", function(x) r_type(x) == "integer")
-overload_kind("is.double", function(x) r_type(x) == "double")
-overload_kind("is.complex", function(x) r_type(x) == "complex")
-overload_kind("is.atomic", function(x) TRUE)
 overload_kind("is.recursive", function(x) FALSE)
 overload_kind("typeof", function(x) r_type(x))
 overload_kind("storage.mode", function(x) r_type(x))
@@ -37,17 +32,20 @@ overload_kind("oldClass", function(x) NULL)
 overload_kind("is.object", function(x) FALSE)
 overload_kind("isS4", function(object) FALSE)
 overload("is", "methods", function(object, class2) {
-  if (!is_value(object) || (!missing(class2) && class2 %in% c("xlaffi_value", "xlaffi_typed"))) {
+  if (!is_value(object) || (!missing(class2) && is_string(class2) && class2 %in% c("xlaffi_value", "xlaffi_typed"))) {
     return(methods::is(object, class2))
+  }
+  if (!missing(class2) && !(isS4(class2) || is_string(class2))) {
+    call <- method_call("is")
+    abort(sprintf("is(): `class2` must be the name of one class, not %s", describe(class2)),
+      op = "is", operand = "class2", call = call
+    )
   }
   # R's own answer, for an object of the same kind
   like <- vector(r_type(object), 1L)
   if (length(object@shape) > 1L) dim(like) <- rep(1L, length(object@shape))
   methods::is(like, class2)
 }, topic = "Logic and control", dtypes = "all", derivative = "none", differs = "")
-overload_kind("is.vector", function(x, mode = "any") {
-  length(x@shape) < 2L && mode %in% c("any", r_type(x), if (r_type(x) %in% c("integer", "double")) "numeric")
-})
 
 # as.vector() and its kin, which change the type and drop the dimensions, and what asks for the type.
 
@@ -103,6 +101,29 @@ type_overload("as.integer", as_integers)
 type_overload("as.logical", as_logicals, "NaN becomes TRUE.")
 type_overload("as.complex", as_complexes, "f32 becomes c64.")
 
+# Those that make numbers of a list whose elements have one number each
+converting <- c("as.double", "as.integer", "as.logical", "as.complex", "as.vector")
+
+# As R's function `value` of that name, of a list with values in it
+elements_converted <- function(name, value) {
+  force(name)
+  force(value)
+  function(x, ...) {
+    call <- method_call(name)
+    mode <- if (name == "as.vector") c(list(...), "any")[[1L]]
+    if (identical(mode, "any") || identical(mode, "list")) {
+      return(value(x, ...))
+    }
+    shown <- paste0(name, "()")
+    if (any(lengths(x) != 1L)) {
+      abort(sprintf("%s: each element of the list `x` must be one number, not %s", shown,
+        describe_leaf(Find(function(part) length(part) != 1L, x))
+      ), op = name, operand = "x", hint = "`unlist()` puts elements of any length one after another.", call = call)
+    }
+    overloads[[name]]$f(joined(lapply(common(unname(x), shown, rep("x", length(x)), call), as_column)), ...)
+  }
+}
+
 # R's `[<-` asks with its own arguments, and again and again as long as it gets no vector of R's.
 is_asked_by_assignment <- function(call) {
   as_a_method <- identical(call[[1L]], quote(as.vector.xlaffi_value))
@@ -143,6 +164,12 @@ ask_overload <- function(name, f, differs = "") {
 }
 
 ask_overload("is.vector", function(x, mode = "any") {
+  if (!is_string(mode)) {
+    call <- method_call("is.vector")
+    abort(sprintf("is.vector(): `mode` must be one name of a type, not %s", describe(mode)),
+      op = "is.vector", operand = "mode", call = call
+    )
+  }
   kinds <- if (is_float(x@dtype)) {
     c("numeric", "double")
   } else if (is_integer(x@dtype)) {

@@ -4,7 +4,9 @@ uniroot_of_values <- function(f, interval, ..., lower = min(interval), upper = m
                               f.upper = NULL, extendInt = "no", check.conv = FALSE, tol = .Machine$double.eps^0.25,
                               maxiter = 1000, trace = 0, .call) {
   check_defaults(
-    list(f.lower = f.lower, f.upper = f.upper, extendInt = extendInt[[1L]], check.conv = check.conv, trace = trace),
+    list(
+      f.lower = f.lower, f.upper = f.upper, extendInt = first_string(extendInt), check.conv = check.conv, trace = trace
+    ),
     list(f.lower = NULL, f.upper = NULL, extendInt = "no", check.conv = FALSE, trace = 0), "uniroot", "hlo_root", .call
   )
   for (argument in c("f.lower", "f.upper")) {
@@ -87,3 +89,6 @@ for (name in c("optimize", "optimise")) {
     "The derivative of the minimum is as exact as `tol` makes the minimum; at an end of the interval it is zero."
   ))
 }
+
+# R takes the first one of several choices.
+first_string <- function(x) if (is.character(x) && length(x)) x[[1L]] else x

@@ -5,7 +5,7 @@ comparisons <- c("==" = "EQ", "!=" = "NE", "<" = "LT", "<=" = "LE", ">" = "GT", 
 compared <- function(e1, e2, direction, shown, kind = NULL, call = rlang::caller_env()) {
   both <- operands(comparable(e1, e2, mirrored[[direction]]), comparable(e2, e1, direction), shown, call = call)
   if (!is.null(kind) && both[[1L]]@dtype != "pred") {
-    check_kind(both[[1L]], kind, shown, "e1", call)
+    check_kinds(both, list(e1, e2), kind, shown, c("e1", "e2"), call)
   }
   bind("compare", both, "pred", both[[1L]]@shape, list(direction = direction))
 }

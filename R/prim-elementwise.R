@@ -55,6 +55,16 @@ check_kind <- function(x, kind, op, name, call) {
   }
 }
 
+# The same of operands, which have one dtype by now: the error names the one that was `given` with it.
+check_kinds <- function(both, given, kind, op, names, call) {
+  dtype <- both[[1L]]@dtype
+  if (!numeric_kinds[[kind]](dtype)) {
+    own <- vapply(given, function(x) if (is_value(x)) x@dtype else r_dtype(r_data(x)), "")
+    i <- match(dtype, own, nomatch = 1L)
+    check_kind(both[[i]], kind, op, names[[i]], call)
+  }
+}
+
 unary <- function(op, x, kind, shown, dtype = x@dtype, call = rlang::caller_env()) {
   x <- as_value(x, "x", call = call)
   check_kind(x, kind, shown, "x", call)
@@ -63,7 +73,7 @@ unary <- function(op, x, kind, shown, dtype = x@dtype, call = rlang::caller_env(
 
 binary <- function(op, x, y, kind, shown, names = c("x", "y"), dtype = NULL, call = rlang::caller_env()) {
   both <- operands(x, y, shown, names, call)
-  check_kind(both[[1L]], kind, shown, names[[1L]], call)
+  check_kinds(both, list(x, y), kind, shown, names, call)
   bind(op, both, if (is.null(dtype)) both[[1L]]@dtype else dtype, both[[1L]]@shape)
 }
 

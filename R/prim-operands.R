@@ -33,11 +33,14 @@ meeting_dtype <- function(parts, op, names, call) {
 refuse_mixture <- function(dtypes, names, op, call) {
   first <- which(dtypes != "pred")[[1L]]
   other <- which(dtypes != "pred" & dtypes != dtypes[[first]])[[1L]]
-  abort(
-    sprintf(
-      "%s: `%s` must have dtype %s as `%s` has, not %s", op, names[[other]], dtypes[[first]], names[[first]],
+  text <- if (names[[first]] == names[[other]]) {
+    sprintf("%s: `%s` must have one dtype, not %s and %s", op, names[[other]], dtypes[[first]], dtypes[[other]])
+  } else {
+    sprintf("%s: `%s` must have dtype %s as `%s` has, not %s", op, names[[other]], dtypes[[first]], names[[first]],
       dtypes[[other]]
-    ),
+    )
+  }
+  abort(text,
     op = op, operand = names[[other]], hint = "`hlo_convert()` changes the dtype.", call = call
   )
 }

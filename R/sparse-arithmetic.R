@@ -217,5 +217,5 @@ connected_parts <- function(pattern) {
 sparse_determinant <- function(x, logarithm, call) {
   check_symmetric(x, "x", "determinant()", call)
   modulus <- sparse_logdet(x@pattern, x@values, factor_of(x))
-  list(modulus = if (logarithm) modulus else exp(modulus), sign = filled(1, modulus))
+  list(modulus = if (logarithm) modulus else exp(modulus), sign = as_sign(filled(1, modulus)))
 }

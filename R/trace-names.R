@@ -111,9 +111,20 @@ overload_dimnames_set <- function(x, value) {
 # As R's colnames() and its kin
 overload_axis_names <- function(axis) {
   force(axis)
-  function(x, do.NULL = TRUE, prefix = "") {
-    labels <- if (length(x@shape) > 1L) labels_of(x)
-    if (length(labels) >= axis) labels[[axis]]
+  name <- c("rownames", "colnames")[[axis]]
+  own_prefix <- c("row", "col")[[axis]]
+  function(x, do.NULL = TRUE, prefix = own_prefix) {
+    call <- method_call(name)
+    check_flag(do.NULL, "do.NULL", call)
+    rank <- length(x@shape)
+    labels <- if (rank > 1L) labels_of(x)
+    found <- if (length(labels) >= axis) labels[[axis]]
+    if (do.NULL || !is.null(found)) {
+      return(found)
+    }
+    # R takes a vector for one column.
+    size <- if (rank > 1L) x@shape[[axis]] else c(length(x), 1L)[[axis]]
+    if (size > 0L) paste0(prefix, seq_len(size)) else character()
   }
 }
 

@@ -141,3 +141,20 @@ test_that("a program for CUDA calls no handler of the CPU", {
   expect_true("cusolver_potrf_ffi" %in% used)
   expect_equal(setdiff(used, on_cuda), character())
 })
+
+test_that("the sign of a determinant is an integer, and sizes are no NULL", {
+  skip_without_plugin()
+  m <- matrix(c(0, 2, 1, 3), 2)
+  got <- xla_jit(function(x) list(determinant(x)$sign, det(x)))(m)
+  expect_identical(got[[1L]], -1L)
+  expect_equal(got[[2L]], det(m))
+  single <- xla_jit(function(x) {
+    x <- hlo_convert(x, "f32")
+    list(determinant(x)$sign * determinant(x)$modulus, det(x))
+  })(m)
+  expect_equal(single, list(-log(2), -2), tolerance = 1e-6)
+  refused <- function(f, message) expect_error(xla_program(f, m), message, class = "xlaffi_error")
+  refused(function(x) backsolve(x, 1:2, k = NULL), "`k` must be a whole number")
+  refused(function(x) chol2inv(x, size = NULL), "`size` must be a whole number")
+  refused(function(x) svd(x, LINPACK = FALSE), "no `LINPACK`")
+})

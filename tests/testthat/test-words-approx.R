@@ -45,3 +45,28 @@ test_that("errors say what approx() takes", {
     trace(function(x) approx(x, x, 1, yleft = 1:2))
   })
 })
+
+test_that("places from one end to the other end there", {
+  skip_without_plugin()
+  expect_as_r(
+    tail(approx(x, 1:4)$y, 1), tail(approx(x, 1:4)$x, 1) == max(x), approx(x, 1:4, n = 1)$x, approx(x, 1:4, n = 1.5),
+    tail(spline(c(0.7, 0.3, 0.9, 0.31), x)$x, 1) == 0.9, spline(1:4, x, n = 1.5), spline(1:4, x, n = 1)$y,
+    tail(seq(x[2], x[3], length.out = 50), 1) == x[3],
+    data = list(x = c(0.7, 0.3, 0.9, 0.31))
+  )
+})
+
+test_that("the places that approx() was given come back as they came", {
+  skip_without_plugin()
+  expect_as_r(
+    approx(x, 1:4, xout = matrix(0.4, 1, 2)), approx(1:4, x, xout = 2L), approx(1:4, x, xout = c(TRUE, TRUE)),
+    approx(1:4, c(2, 4, 8, 16), xout = matrix(x + 2, 2)), approx(1:4, x, xout = as.integer(10 * x[3:4]) %/% 3L),
+    data = list(x = c(0.7, 0.3, 0.9, 0.31))
+  )
+  expect_identical(
+    xla_jit(function(x) approx(x, 1:4, xout = NULL))(c(0.7, 0.3, 0.9, 0.31)), list(x = NULL, y = numeric())
+  )
+  refused <- function(f, message) expect_error(xla_program(f, c(1, 2)), message, class = "xlaffi_error")
+  refused(function(x) approx(1:2, x, 1.5, yright = 1:2), "`yright` must be one number")
+  refused(function(x) spline(1:2, x, xout = numeric(0)), "`xout` must have one element")
+})

@@ -167,3 +167,10 @@ test_that("zero imaginary parts keep R's signs, and so the side of branch cuts",
     for (k in seq_along(words)) expect_equal(found[[k]], 1 / Im(words[[k]](z)), label = deparse1(words[[k]]))
   }
 })
+
+test_that("what is divided by a zero that is known is infinite or NaN as in R", {
+  skip_without_plugin()
+  expect_as_r(x / 0, x / (0 + 0i), x / -0, x / c(0, 2), matrix(x, 2) / 0, (1 + 2i) / 0 + x, x / 0L,
+    data = list(x = c(1 + 2i, 0 + 1i, NaN, 0))
+  )
+})

@@ -169,3 +169,32 @@ test_that("nothing is appended to, and makes matrices without elements", {
   }
   expect_identical(xla_jit(f)(c(1, 2)), f(c(1, 2)))
 })
+
+test_that("the operand of the wrong kind is the one that is named", {
+  skip_without_plugin()
+  names_operand <- function(f, x, y, name) {
+    error <- expect_error(xla_program(f, x, y), sprintf("`%s` must", name), class = "xlaffi_error", fixed = TRUE)
+    expect_identical(error$operand, name)
+  }
+  for (f in list(bitwAnd, bitwOr, bitwXor)) {
+    names_operand(f, 3L, 2, "b")
+    names_operand(f, 3, 2L, "a")
+  }
+  for (f in list(`&`, `|`)) {
+    names_operand(f, TRUE, 2.5, "e2")
+    names_operand(f, 2.5, TRUE, "e1")
+  }
+  names_operand(xor, TRUE, 2.5, "y")
+  names_operand(function(x, y) x %% y, 1, 2i, "e2")
+  names_operand(function(x, y) x < y, 1L, 2i, "e2")
+  names_operand(function(x, y) pmin(x, y), 1, 2i, "..2")
+  names_operand(function(x, y) x | 2.5, TRUE, 1, "e2")
+})
+
+test_that("a branch of ifelse() that is left out must not be needed", {
+  skip_without_plugin()
+  expect_as_r(ifelse(c(TRUE, TRUE), x), ifelse(c(FALSE, FALSE), no = x), data = list(x = c(1, 2)))
+  refused <- function(f, message) expect_error(xla_program(f, c(1, 2)), message, class = "xlaffi_error")
+  refused(function(x) ifelse(x > 0, x), "`no` is missing")
+  refused(function(x) ifelse(x > 0, no = x), "`yes` is missing")
+})

@@ -51,3 +51,11 @@ test_that("Position() and Find() work on what R knows", {
     trace(function(x) match(x, 1:2, incomparables = 1))
   })
 })
+
+test_that("the set of is.element() has the name that it has in R", {
+  skip_without_plugin()
+  f <- function(x) NULL
+  names <- c("", names(formals(base::is.element)))
+  body(f) <- as.call(stats::setNames(list(quote(is.element), quote(x), 1:2), names))
+  expect_identical(xla_jit(f)(c(1, 3)), c(TRUE, FALSE))
+})

@@ -92,3 +92,9 @@ test_that("quantiles have a slope in probabilities at elements, too: that to the
   found <- xla_jit(each)(c(0, 0.5, 1))
   expect_equal(lapply(found, as.vector), list(c(1, 7, 20), c(-Inf, 2, Inf), c(4, 4, 4)))
 })
+
+test_that("the median of no logicals is refused, as it is NA", {
+  skip_without_plugin()
+  expect_error(xla_program(function(x) median(x), logical(0)), "of no logicals it is NA", class = "xlaffi_error")
+  expect_as_r(median(x), data = list(x = integer(0)))
+})

@@ -171,3 +171,104 @@ test_that("c() of lists keeps their names", {
   traced(c(1, 2))
   expect_identical(in_program, names_of)
 })
+
+test_that("lists of lists are unlisted to the last leaf", {
+  skip_without_plugin()
+  expect_as_r(
+    unlist(list(list(x), list(x))), length(unlist(list(a = list(u = x), b = list(v = 1:3)))) + 0 * x[1],
+    unlist(list(list(list(x)), NULL, list(NULL, 2))), unlist(lapply(1:2, function(i) list(x[i], i))),
+    c(list(list(x)), list(list(x)), recursive = TRUE), c(a = list(x), b = 2, recursive = TRUE),
+    unlist(list(list(x), list(2)), recursive = FALSE), sum(unlist(list(a = list(b = x), c = list(2)))),
+    unlist(structure(list(a = x, b = list(3)), class = "parameters")),
+    data = list(x = c(1, 2))
+  )
+  p <- list(a = list(b = 1, c = 2), d = list(3))
+  expect_equal(xla_grad(function(p) sum(unlist(p)^2))(p), list(a = list(b = 2, c = 4), d = list(6)))
+  expect_error(xla_program(function(x) unlist(list(list(x), list("a"))), 1), "do not go together with text",
+    class = "xlaffi_error"
+  )
+})
+
+test_that("lists of single numbers become vectors", {
+  skip_without_plugin()
+  expect_as_r(
+    as.numeric(list(x[1], 2)), as.double(list(x[1], TRUE)), as.integer(list(x[1], 2)), as.logical(list(0, x[2])),
+    as.complex(list(x[1], 1i)), as.vector(list(x[1], 2), "numeric"), as.vector(list(x[1], 2)),
+    sapply(list(x[1], 3L), as.numeric), as.numeric(list(1, 2)) + x, as.numeric(x),
+    data = list(x = c(1.5, 2.5))
+  )
+  expect_error(xla_program(function(x) as.numeric(list(x, 2)), c(1, 2)), "must be one number, not f64\\(2\\)",
+    class = "xlaffi_error"
+  )
+})
+
+test_that("identical() does not take values for what stands for them", {
+  skip_without_plugin()
+  known <- NULL
+  invisible(xla_program(function(x) {
+    known <<- c(identical(list(x), list(x)), identical(list(x), NULL), identical(list(x, 1), list(x, 2)))
+    x
+  }, 1))
+  expect_identical(known, c(TRUE, FALSE, FALSE))
+  expect_error(xla_program(function(x, y) identical(list(x), list(y)), 1, 1), class = "xlaffi_error")
+})
+
+test_that("numbers of times and places of 0 and NA are R's, or an error", {
+  skip_without_plugin()
+  expect_as_r(
+    rep(x, each = 0), rep(x, each = 0, times = 3), rep(matrix(x, 1), each = 0), rep(x, each = 0, length.out = 0),
+    rep(x, each = NA), rep(x[0], each = 2), matrix(x, 0, 3), matrix(x[0], nrow = 0), rep(list(x, 3), 2),
+    rep(list(x, 3), each = 2, length.out = 3), rep_len(list(x), 2), rep.int(list(x), 2), rep(list(x, 1), c(1, 0)),
+    data = list(x = c(1, 2))
+  )
+  refused <- function(f, message) expect_error(xla_program(f, c(1, 2)), message, class = "xlaffi_error")
+  refused(function(x) rep(x, each = 0, length.out = 2), "`each` must be 1 or more")
+  refused(function(x) rep_len(x, NA), "`length.out` must be")
+  refused(function(x) rep(list(x), x[1]), "`times` must be known")
+  refused(function(x) c(hlo_convert(x, "f32"), hlo_convert(x, "i64")), "`...` must have one dtype, not f32 and i64")
+  refused(function(x) matrix(x, nrow = 0), "do not fit into no rows")
+  refused(function(x) matrix(x, ncol = 0), "do not fit into no columns")
+  refused(function(x) embed(x, 1.5), "`dimension` must be a whole number")
+  refused(function(x) append(x, 3, 1.5), "`after` must be a whole number")
+  refused(function(x) asplit(matrix(x), numeric(0)), "`MARGIN` must have one axis")
+  refused(function(x) apply(matrix(x), numeric(0), sum), "`MARGIN` must have one axis")
+  refused(function(x) mapply(function(a, b) a + b, x, MoreArgs = 1), "`MoreArgs` must be a list")
+  refused(function(x) Reduce(`+`, x, simplify = NULL), "`simplify` must be TRUE or FALSE")
+  refused(function(x) replace(x, 1), "`values` is missing")
+  refused(function(x) replace(x, values = 1), "`list` is missing")
+})
+
+test_that("names of axes are made or looked at as in R", {
+  skip_without_plugin()
+  names_of <- NULL
+  traced <- function(x) {
+    names_of <<- list(
+      rownames(x, do.NULL = FALSE), colnames(x, do.NULL = FALSE, prefix = "k"), rownames(x), colnames(x[, 1], FALSE),
+      rownames(x[, 1], FALSE)
+    )
+    x
+  }
+  invisible(xla_program(traced, matrix(0, 2, 3)))
+  in_program <- names_of
+  traced(matrix(0, 2, 3))
+  expect_identical(in_program, names_of)
+  refused <- function(f, message) expect_error(xla_program(f, c(1, 2)), message, class = "xlaffi_error")
+  refused(function(x) array(x, 4, dimnames = "a"), "`dimnames` must be a list")
+  refused(function(x) array(x, 4, dimnames = list("a")), "`dimnames` must be a list")
+  refused(function(x) matrix(x, dimnames = "a"), "`dimnames` must be a list")
+  refused(function(x) array(x, dimnames = sum), "`dimnames` must be a list")
+  expect_no_error(xla_program(function(x) matrix(x, 2, dimnames = list(c("a", "b"))), c(1, 2)))
+})
+
+test_that("classes, kinds and methods that are none are refused", {
+  skip_without_plugin()
+  refused <- function(f, message) expect_error(xla_program(f, c(1, 2)), message, class = "xlaffi_error")
+  refused(function(x) is(x, NULL), "`class2` must be the name")
+  refused(function(x) is.vector(x, mode = sum), "`mode` must be one name")
+  refused(function(x) is.vector(x, NULL), "`mode` must be one name")
+  refused(function(x) order(x, method = sum), "`method` must be")
+  refused(function(x) sort.int(x, method = sum), "`method` must be")
+  refused(function(x) optim(x, function(p) sum(p^2), method = numeric(0)), "`method` must be one of")
+  refused(function(x) optim(x, function(p) sum(p^2), method = sum), "`method` must be one of")
+  refused(function(x) uniroot(function(p) p - x[1], c(-5, 5), extendInt = numeric(0)), "`extendInt` is not supported")
+})

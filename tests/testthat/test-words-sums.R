@@ -330,3 +330,15 @@ test_that("integers of all widths have extremes", {
   expect_identical(as_array(xla_jit(which.max)(high)), 2L)
   expect_identical(as_array(xla_jit(which.min)(high)), 1L)
 })
+
+test_that("pmin() takes arrays as vectors and NULL for nothing, and `use` is no NULL", {
+  skip_without_plugin()
+  expect_as_r(
+    pmin(1:3, x), pmin(x, 1:3), pmax(m, matrix(1:4, 1)), pmax(m, 1), pmax(1:4, m), pmax(m, NULL, 2), pmax(x, NULL),
+    data = list(x = matrix(2), m = matrix(c(2, 1, 1, 3), 2))
+  )
+  refused <- function(f) expect_error(xla_program(f, c(1, 2)), "`use` must be one of", class = "xlaffi_error")
+  for (f in list(function(x) cor(x, x, use = NULL), function(x) cov(x, x, NULL), function(x) var(x, use = NULL))) {
+    refused(f)
+  }
+})
