@@ -259,11 +259,3 @@ sinpi_op <- function() {
 cospi_op <- function() {
   slope_op("cospi", function(x) sin(pi * (0.5 - abs(half_turns(x)))), function(x, y) -pi * sinpi(x))
 }
-
-# An op of one argument that works element by element, by its derivative at `x`, where it is `y`
-slope_op <- function(name, call, slope) {
-  made_once(paste("op", name), function() {
-    jvp <- function(primals, results, tangents) tangents[[1L]] * slope(primals[[1L]], results)
-    ffi_op(function(x) call(x), jvp, name = name)
-  })
-}

@@ -66,8 +66,8 @@ is.matrix.xlaffi_value <- function(x) length(x@shape) == 2L
 #' @export
 is.array.xlaffi_value <- function(x) length(x@shape) > 1L
 
-# R's functions that dispatch and are not among the methods of shard-methods.R and host-buffer-generics.R: each gives our
-# error, as R itself would look at the S4 object, or at the pointer.
+# R's functions that dispatch and are not among the methods of shard-methods.R and host-buffer-generics.R: each gives
+# our error, as R itself would look at the S4 object, or at the pointer.
 
 # Of base R, without those that are overloads for values or refuse these
 more_refused <- c(

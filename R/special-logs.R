@@ -25,6 +25,14 @@ log_op <- function(name, call, jvp) {
   made_once(paste("op", name), function() ffi_op(call, jvp = jvp, name = name))
 }
 
+# An op of one argument that works element by element, by its derivative at `x`, where it is `y`
+slope_op <- function(name, call, slope) {
+  made_once(paste("op", name), function() {
+    jvp <- function(primals, results, tangents) tangents[[1L]] * slope(primals[[1L]], results)
+    ffi_op(function(x) call(x), jvp, name = name)
+  })
+}
+
 float_values <- function(arguments, shown, call) {
   values <- elementwise_values(arguments, shown, call)
   check_kind(values[[1L]], "a floating-point number", shown, names(arguments)[[1L]], call)

@@ -161,12 +161,14 @@ test_that("an interactive session is told once while a program compiles for long
 
 test_that("programs, executables and devices are equal only to such", {
   skip_without_plugin()
-  text <- function(op) sprintf("
+  text <- function(op) {
+    sprintf("
     func.func @main(%%x: tensor<2xf32>) -> tensor<2xf32> {
       %%0 = stablehlo.%s %%x, %%x : tensor<2xf32>
       return %%0 : tensor<2xf32>
     }
   ", op)
+  }
   programs <- lapply(c("add", "add", "multiply"), function(op) pjrt_program(text(op)))
   executables <- lapply(programs, pjrt_compile)
   for (of in list(programs, executables)) {
