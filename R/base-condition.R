@@ -209,6 +209,10 @@ check_format_dots <- function(..., call = rlang::caller_env()) {
   check_dots_empty(..., allowed = names(formals(format.default)), call = call)
 }
 
+check_equal_dots <- function(..., call = rlang::caller_env()) {
+  check_dots_empty(..., allowed = c(names(formals(all.equal.numeric)), "use.names"), call = call)
+}
+
 check_str_dots <- function(..., call = rlang::caller_env()) {
   known <- names(formals(utils::getS3method("str", "default", envir = asNamespace("utils"))))
   check_dots_empty(..., allowed = c(known, "envir"), call = call)

@@ -20,7 +20,7 @@ format_bytes <- function(x) {
 format_each <- function(x) vapply(x, format, "")
 
 # Why nothing can be shown of an object, as print() and str() say it; NULL where `facts`, what is asked of it, are
-# there. An error would make a list with such an object impossible to look at.
+# there. An error would make a list with such an object impossible to look at. In a forked child all is refused.
 why_gone <- function(facts) {
   tryCatch(
     {
@@ -30,6 +30,8 @@ why_gone <- function(facts) {
     xlaffi_error_failed_precondition = function(e) {
       if (grepl("NULL external pointer", conditionMessage(e), fixed = TRUE)) {
         "gone, as it does not survive saving and loading"
+      } else if (grepl("before this process was forked", conditionMessage(e), fixed = TRUE)) {
+        rlang::cnd_signal(e)
       } else {
         sub("\n.*", "", conditionMessage(e))
       }

@@ -59,6 +59,7 @@ format.xlaffi_buffer <- function(x, ...) {
 # R's own asks for the length.
 #' @export
 str.xlaffi_buffer <- function(object, ...) {
+  check_str_dots(...)
   why <- why_gone(buffer_info(object))
   if (is.null(why)) NextMethod() else cat(sprintf("Class 'xlaffi_buffer' <externalptr> (%s)\n", why))
 }

@@ -129,6 +129,7 @@ print.xlaffi_device <- function(x, ...) {
 #' @method all.equal xlaffi_device
 #' @export
 all.equal.xlaffi_device <- function(target, current, ...) {
+  check_equal_dots(...)
   if (!inherits(current, "xlaffi_device")) {
     return(sprintf("target is a device, current is %s", describe(current)))
   }

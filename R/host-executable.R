@@ -149,6 +149,7 @@ print.xlaffi_executable <- function(x, ...) {
 #' @method all.equal xlaffi_executable
 #' @export
 all.equal.xlaffi_executable <- function(target, current, ...) {
+  check_equal_dots(...)
   if (!inherits(current, "xlaffi_executable")) {
     return(sprintf("target is an executable, current is %s", describe(current)))
   }

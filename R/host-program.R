@@ -67,6 +67,7 @@ print.xlaffi_program <- function(x, ..., n = 5) {
 #' @method all.equal xlaffi_program
 #' @export
 all.equal.xlaffi_program <- function(target, current, ...) {
+  check_equal_dots(...)
   if (!inherits(current, "xlaffi_program")) {
     return(sprintf("target is a program, current is %s", describe(current)))
   }

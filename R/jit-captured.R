@@ -3,8 +3,8 @@
 
 # Variables that functions of the user read, and the functions that they call, by environments: `env`, `names` and
 # `values`, NULL for what is not there (yet); in groups of `functions` only functions are there, as R passes over all
-# else where it looks for one. Holding the values makes R copy them when they are changed, so the same object is the same
-# value.
+# else where it looks for one. Holding the values makes R copy them when they are changed, so the same object is the
+# same value.
 captured_variables <- function(functions) {
   found <- list()
   seen <- list()

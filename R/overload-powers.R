@@ -99,8 +99,8 @@ complex_power <- function(x, y, exponent) {
   complex_power_op()(x, y)
 }
 
-# Where both are 0, or y is and x is NaN, it does not depend on x. Where the power vanishes or x is 0, log(x) is taken as
-# 0.
+# Where both are 0, or y is and x is NaN, it does not depend on x. Where the power vanishes or x is 0, log(x) is taken
+# as 0.
 complex_power_op <- function() {
   made_once("op complex_power", function() {
     jvp <- function(primals, results, tangents) {

@@ -22,7 +22,8 @@ test_that("what methods do not know is no argument of theirs", {
   # They hand `...` on, or look at each argument.
   known <- c(
     "Math.xlaffi_value", "Summary.xlaffi_value", "[.xlaffi_draws", "[.xlaffi_sharded", "[.xlaffi_value",
-    "[<-.xlaffi_value", "[[.xlaffi_value", "[[<-.xlaffi_value", "all.equal.xlaffi_buffer", "anova.xlaffi_fit",
+    "[<-.xlaffi_value", "[[.xlaffi_value", "[[<-.xlaffi_value", "all.equal.xlaffi_buffer", "all.equal.xlaffi_graph",
+    "anova.xlaffi_fit",
     "c.xlaffi_value", "cbind.xlaffi_value", "ffi_check", "ffi_elementwise", "hlo_add", "hlo_block_sum", "hlo_case",
     "hlo_concatenate", "hlo_cond", "hlo_fixed_point", "hlo_integrate", "hlo_minimize", "hlo_ode", "hlo_root",
     "hlo_token", "map_tree", "pjrt_buffer.default", "pjrt_buffer.integer64", "pjrt_client", "pjrt_distributed",
@@ -31,7 +32,8 @@ test_that("what methods do not know is no argument of theirs", {
     "xla_graph", "xla_objective", "xla_program", "xla_sample", "xla_spec"
   )
   refuses <- c(
-    "check_dots_empty", "check_print_dots", "check_format_dots", "check_str_dots", "UseMethod", "refuse_object"
+    "check_dots_empty", "check_print_dots", "check_format_dots", "check_str_dots", "check_equal_dots", "UseMethod",
+    "refuse_object"
   )
   silent <- Filter(function(name) {
     f <- get(name, ns)

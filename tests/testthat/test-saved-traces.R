@@ -24,8 +24,9 @@ test_that("equal functions have one digest, however they were made", {
   with_source <- parse(text = deparse(model), keep.source = TRUE)[[1L]]
   expect_identical(digest_after(with_source), digest_after(parse(text = deparse(model), keep.source = FALSE)[[1L]]))
   expect_identical(digest_after(model, quote(f <- compiler::cmpfun(f))), first)
-  # What `f` does not read, and sequences that R keeps by their ends
+  # What `f` does not read, what is no function under the name of one, and sequences that R keeps by their ends
   expect_identical(digest_after(model, quote(unread <- 1)), first)
+  expect_identical(digest_after(model, quote(later <- 1)), first)
   expect_identical(digest_after(model, quote(k <- `names<-`(c(2, -0), c("a", "b")))), first)
   ends <- quote({
     k <- 1:3
@@ -48,7 +49,7 @@ test_that("whatever of a function's may matter has another digest", {
     inner <- function(x, by = 4) x * by + length(table$shift),
     inner <- function(x, size = 3) x * size + length(table$shift),
     inner <- function(x, by = 3L) x * by + length(table$shift),
-    apply_inner <- function(x) inner(x), formals(f)$y <- 2, names(formals(f)) <- c("z", "y"), later <- 1,
+    apply_inner <- function(x) inner(x), formals(f)$y <- 2, names(formals(f)) <- c("z", "y"), later <- function(x) x,
     # Other functions under the names of R's, and methods
     dnorm <- function(x, ...) x, sum <- function(...) 0, nlevels <- function(x) 5, `+` <- function(e1, e2) e1,
     Ops.factor <- function(e1, e2) 1,

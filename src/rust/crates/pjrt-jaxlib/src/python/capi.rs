@@ -114,7 +114,6 @@ capi! {
         PyCapsule_IsValid(Obj, *const c_char) -> c_int;
     }
     optional {
-        Py_DecodeLocale(*const c_char, *mut usize) -> *mut WChar;
         Py_SetProgramName(*const WChar);
         Py_IsFinalizing() -> c_int;
         _Py_IsFinalizing() -> c_int;

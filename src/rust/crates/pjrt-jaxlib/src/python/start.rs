@@ -133,7 +133,7 @@ fn bring_up(chosen: Candidate) -> Result<Running> {
         chosen
             .executable
             .as_deref()
-            .and_then(|path| program_name(&c, &library, path)),
+            .and_then(|path| program_name(&library, path)),
     ) {
         // From its program name Python finds its own library and the virtual environment; it keeps
         // the pointer.
@@ -159,7 +159,7 @@ fn bring_up(chosen: Candidate) -> Result<Running> {
 
 /// A path as Python has it, for ever.
 #[cfg(unix)]
-fn program_name(c: &Capi, library: &Library, path: &Path) -> Option<*const WChar> {
+fn program_name(library: &Library, path: &Path) -> Option<*const WChar> {
     use std::os::unix::ffi::OsStrExt;
     let text = path.to_str();
     let text = text.filter(|text| text.is_ascii() || letters_are_utf8() || in_utf8_mode(library));
@@ -168,14 +168,17 @@ fn program_name(c: &Capi, library: &Library, path: &Path) -> Option<*const WChar
     }
     // As Python decodes it in this locale, since it ends the process where it cannot encode it again.
     let bytes = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
+    type Decode = unsafe extern "C" fn(*const std::ffi::c_char, *mut usize) -> *mut WChar;
+    // SAFETY: the function's type is that of CPython's documentation.
+    let decode = unsafe { library.get::<Decode>(b"Py_DecodeLocale\0") }.ok()?;
     // SAFETY: may be called before Python is initialised; the text ends with zero, and no length is asked for. What it
     // gives is never freed.
-    let name = unsafe { c.Py_DecodeLocale?(bytes.as_ptr(), std::ptr::null_mut()) };
+    let name = unsafe { decode(bytes.as_ptr(), std::ptr::null_mut()) };
     (!name.is_null()).then_some(name.cast_const())
 }
 
 #[cfg(not(unix))]
-fn program_name(_c: &Capi, _library: &Library, path: &Path) -> Option<*const WChar> {
+fn program_name(_library: &Library, path: &Path) -> Option<*const WChar> {
     Some(Box::leak(wide(path.to_str()?).into_boxed_slice()).as_ptr())
 }
 
