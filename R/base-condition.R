@@ -80,6 +80,8 @@ is_absent <- function(x) {
 
 refuse_missing <- function(name, call) abort(sprintf("`%s` is missing", name), operand = name, call = call)
 
+check_not_missing <- function(x, name, call) if (is_absent(x)) refuse_missing(name, call)
+
 # Whether the arguments came that a function has no default for: of R's own error the call is that of a function
 # within.
 check_given <- function(..., call = rlang::caller_env()) {
@@ -90,9 +92,7 @@ check_given <- function(..., call = rlang::caller_env()) {
 }
 
 check_string <- function(x, name, call = rlang::caller_env()) {
-  if (is_absent(x)) {
-    refuse_missing(name, call)
-  }
+  check_not_missing(x, name, call)
   if (!is.character(x) || length(x) != 1L || is.na(x) || !nzchar(x)) {
     abort(sprintf("`%s` must be one non-empty string, not %s", name, describe(x)),
       operand = name, call = call
@@ -261,9 +261,7 @@ start_of <- function(op) if (is.null(op)) "" else paste0(op, ": ")
 
 # A whole number from `least` on. Fractions are cut off as R does in functions of its own, unless it must be `whole`.
 check_count <- function(x, name, call, least = 0, whole = FALSE) {
-  if (is_absent(x)) {
-    refuse_missing(name, call)
-  }
+  check_not_missing(x, name, call)
   if (is_value(x)) {
     abort(sprintf("`%s` must be known while the program is written: results have fixed shapes", name),
       operand = name, call = call, unknown = TRUE
@@ -311,9 +309,7 @@ check_takes <- function(f, arguments, op, name, call) {
 }
 
 check_function <- function(f, name = "f", call = rlang::caller_env()) {
-  if (is_absent(f)) {
-    refuse_missing(name, call)
-  }
+  check_not_missing(f, name, call)
   if (!is.function(f)) {
     abort(sprintf("`%s` must be a function, not %s", name, describe(f)), operand = name, call = call)
   }

@@ -119,9 +119,7 @@ value <- function(x, ...) UseMethod("value")
 
 # What has no method: often an object of the package pjrt, whose functions have the same names.
 refuse_object <- function(x, what, call = rlang::caller_env()) {
-  if (is_absent(x)) {
-    refuse_missing("x", call)
-  }
+  check_not_missing(x, "x", call)
   abort(sprintf("`x` must be %s, not %s", what, describe(x)),
     operand = "x", hint = foreign_hint(x), call = call
   )

@@ -120,9 +120,7 @@ flatten_fun <- function(f, in_tree) {
 new_tree <- function(skeleton) structure(list(skeleton = skeleton), class = "xlaffi_tree")
 
 skeleton_of <- function(tree, name = "tree", call = rlang::caller_env()) {
-  if (is_absent(tree)) {
-    refuse_missing(name, call)
-  }
+  check_not_missing(tree, name, call)
   if (!inherits(tree, "xlaffi_tree") || !is.list(tree)) {
     abort(
       sprintf("`%s` must be a tree made by build_tree(), not %s", name, describe(tree)),
@@ -133,9 +131,7 @@ skeleton_of <- function(tree, name = "tree", call = rlang::caller_env()) {
 }
 
 check_tree_names <- function(x, call = rlang::caller_env()) {
-  if (is_absent(x)) {
-    refuse_missing("x", call)
-  }
+  check_not_missing(x, "x", call)
   if (is_branch(x)) {
     if (anyNA(names(x))) {
       abort("names in a nested list must not be NA", operand = "x", call = call)

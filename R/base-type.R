@@ -145,9 +145,7 @@ new_dtype <- function(name) structure(name, class = "xlaffi_dtype")
 
 # The name for an argument `dtype`: ours, tengen's DataType, or a string.
 dtype_name <- function(dtype, call = rlang::caller_env()) {
-  if (is_absent(dtype)) {
-    refuse_missing("dtype", call)
-  }
+  check_not_missing(dtype, "dtype", call)
   if (is.object(dtype)) {
     dtype <- tryCatch(as.character(dtype), error = function(error) dtype)
   }

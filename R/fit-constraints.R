@@ -125,9 +125,7 @@ xla_interval <- function(lower, upper) {
 }
 
 check_bounds <- function(x, name, call = rlang::caller_env()) {
-  if (is_absent(x)) {
-    refuse_missing(name, call)
-  }
+  check_not_missing(x, name, call)
   if (!is.numeric(x) || is.object(x) || !length(x) || anyNA(x)) {
     abort(sprintf("`%s` must be a number or an array of numbers, not %s", name, describe(x)),
       operand = name, call = call

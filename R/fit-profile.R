@@ -109,9 +109,11 @@ profile_of <- function(fit, which) {
     others <- x[-which]
     if (length(others)) {
       # Where the start has no value the estimates of the others may have one.
-      if (!is.finite(objective$fn(whole(x, others)))) others <- fit$par[-which]
       if (!is.finite(objective$fn(whole(x, others)))) {
-        return(list(zeta = sign(value - fit$par[[which]]) * Inf, par = whole(x, others)))
+        others <- fit$par[-which]
+        if (!is.finite(objective$fn(whole(x, others)))) {
+          return(list(zeta = sign(value - fit$par[[which]]) * Inf, par = whole(x, others)))
+        }
       }
       found <- search(x, others)
       if (length(flat)) {

@@ -4,8 +4,9 @@
 # stay at 0. Where a step of Newton's along one parameter would still lower the function, nlminb() goes on with
 # parameters whose second derivatives are 1.
 minimum_of <- function(objective, start, bounds, control) {
+  bounded <- any(is.finite(bounds$lower), is.finite(bounds$upper))
   value_at <- function(par) {
-    at_bound <- any(par <= bounds$lower | par >= bounds$upper)
+    at_bound <- bounded && any(par <= bounds$lower | par >= bounds$upper)
     value <- if (at_bound) without_expected(objective$fn(par)) else objective$fn(par)
     # As the random effects' standard deviation of 0: that a bound is no place to end needs no warning.
     if (at_bound && is.nan(value)) Inf else value

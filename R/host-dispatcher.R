@@ -128,9 +128,7 @@ print.xlaffi_dispatcher <- function(x, ...) {
 }
 
 check_dispatcher <- function(x, call = rlang::caller_env()) {
-  if (is_absent(x)) {
-    refuse_missing("dispatcher", call)
-  }
+  check_not_missing(x, "dispatcher", call)
   if (!inherits(x, "xlaffi_dispatcher") || !is.environment(x)) {
     abort(sprintf("expected a `Dispatcher` made by dispatcher(), not %s", describe(x)),
       operand = "dispatcher", hint = foreign_hint(x), call = call

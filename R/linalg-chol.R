@@ -19,7 +19,7 @@
 #' all.equal(xla_chol(x), chol(x))
 #' @export
 xla_chol <- function(x, dtype = NULL, program = FALSE) {
-  if (is_absent(x)) refuse_missing("x", environment())
+  check_not_missing(x, "x", environment())
   check_flag(program, "program")
   dtype <- check_linalg_dtype(dtype)
   checked_once(paste("chol", dtype), list(x), program, {

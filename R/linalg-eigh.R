@@ -30,7 +30,7 @@
 #' rev(f$values) - eigen(x)$values
 #' @export
 xla_eigh <- function(x, uplo = "L", vectors = TRUE, dtype = NULL, program = FALSE) {
-  if (is_absent(x)) refuse_missing("x", environment())
+  check_not_missing(x, "x", environment())
   check_uplo(uplo)
   check_flag(vectors, "vectors")
   check_flag(program, "program")

@@ -26,7 +26,7 @@
 #' abs(prod(diag(f$u)))
 #' @export
 xla_lu <- function(x, dtype = NULL, program = FALSE) {
-  if (is_absent(x)) refuse_missing("x", environment())
+  check_not_missing(x, "x", environment())
   check_flag(program, "program")
   dtype <- check_linalg_dtype(dtype)
   checked_once(paste("lu", dtype), list(x), program, {

@@ -27,7 +27,7 @@
 #' xla_qr(x, program = TRUE)
 #' @export
 xla_qr <- function(x, dtype = NULL, program = FALSE) {
-  if (is_absent(x)) refuse_missing("x", environment())
+  check_not_missing(x, "x", environment())
   check_flag(program, "program")
   dtype <- check_linalg_dtype(dtype)
   checked_once(paste("qr", dtype), list(x), program, {

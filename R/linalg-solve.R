@@ -23,7 +23,7 @@
 #' all.equal(xla_solve(a), solve(a))
 #' @export
 xla_solve <- function(a, b = NULL, dtype = NULL, program = FALSE) {
-  if (is_absent(a)) refuse_missing("a", environment())
+  check_not_missing(a, "a", environment())
   check_flag(program, "program")
   dtype <- check_linalg_dtype(dtype)
   checked_once(paste("solve", dtype), if (is.null(b)) list(a) else list(a, b), program, {

@@ -25,7 +25,7 @@
 #' all.equal(f$u %*% diag(as.vector(f$d)) %*% t(f$v), x)
 #' @export
 xla_svd <- function(x, full = FALSE, vectors = TRUE, dtype = NULL, program = FALSE) {
-  if (is_absent(x)) refuse_missing("x", environment())
+  check_not_missing(x, "x", environment())
   check_flag(full, "full")
   check_flag(vectors, "vectors")
   check_flag(program, "program")

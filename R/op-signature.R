@@ -157,9 +157,7 @@ part_text <- function(part) {
 
 # The parts of a signature.
 read_signature <- function(text, call = rlang::caller_env()) {
-  if (is_absent(text)) {
-    refuse_missing("signature", call)
-  }
+  check_not_missing(text, "signature", call)
   check_string(text, "signature", call)
   result <- .Call(wrap__own_signature, text)
   if (!inherits(result, "xlaffi_failure")) {

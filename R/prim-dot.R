@@ -24,8 +24,8 @@ dot <- function(x, y, contract, batch) {
 kept <- function(x, axes) x[setdiff(seq_along(x), axes)]
 
 same_dtype <- function(x, y, op, names = c("x", "y"), call = rlang::caller_env()) {
-  if (is_absent(x)) refuse_missing(names[[1L]], call)
-  if (is_absent(y)) refuse_missing(names[[2L]], call)
+  check_not_missing(x, names[[1L]], call)
+  check_not_missing(y, names[[2L]], call)
   both <- common(list(x, y), op, names, call)
   if (both[[1L]]@dtype == "pred") {
     both <- lapply(both, as_numbers)

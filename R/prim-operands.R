@@ -69,8 +69,8 @@ value_beside <- function(x, other, name, call = rlang::caller_env(), op = NULL) 
 
 # Both operands as values of one dtype and shape.
 operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()) {
-  if (is_absent(x)) refuse_missing(names[[1L]], call)
-  if (is_absent(y)) refuse_missing(names[[2L]], call)
+  check_not_missing(x, names[[1L]], call)
+  check_not_missing(y, names[[2L]], call)
   check_no_token(x, op, names[[1L]], call)
   check_no_token(y, op, names[[2L]], call)
   if (is_value(x) && is_value(y) && x@dtype == y@dtype && identical(x@shape, y@shape)) {

@@ -117,7 +117,7 @@ scalar_value <- function(x, name, op, call) {
 }
 
 carried_leaves <- function(init, op, call) {
-  if (is_absent(init)) refuse_missing("init", call)
+  check_not_missing(init, "init", call)
   lapply(tree_leaves(init), scalar_value, "init", op, call)
 }
 

@@ -126,9 +126,7 @@ hlo_random_bits <- function(key, shape, dtype = "ui32") {
 
 # A key as a value: what came back to R from a program is two numbers of class integer64.
 as_key <- function(key, call = rlang::caller_env()) {
-  if (is_absent(key)) {
-    refuse_missing("key", call)
-  }
+  check_not_missing(key, "key", call)
   given <- key
   if (!is_value(key) && is_integer64(key) && length(key) == 2L && !anyNA(key)) {
     key <- constant(key, "i64", 2L, "key", call)

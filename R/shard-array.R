@@ -148,9 +148,7 @@ xla_shards <- function(x) {
 }
 
 check_sharded <- function(x, name = "x", call = rlang::caller_env()) {
-  if (is_absent(x)) {
-    refuse_missing(name, call)
-  }
+  check_not_missing(x, name, call)
   if (!is_sharded(x)) {
     abort(sprintf("`%s` must be a sharded array made by xla_shard(), not %s", name, describe(x)),
       operand = name, call = call

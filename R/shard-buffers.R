@@ -103,9 +103,7 @@ pjrt_gather <- function(executable, results) {
 
 # What is known of an executable whose parts are all here: `info` and `devices`.
 sharding_plan <- function(executable, call = rlang::caller_env()) {
-  if (is_absent(executable)) {
-    refuse_missing("executable", call)
-  }
+  check_not_missing(executable, "executable", call)
   info <- check(.Call(wrap__executable_info, executable), call)
   if (info$partitions == 1L || info$replicas > 1L || length(info$devices) != info$partitions) {
     abort(

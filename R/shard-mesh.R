@@ -106,9 +106,7 @@ check_mesh_devices <- function(devices, axes, call = rlang::caller_env()) {
 }
 
 check_mesh <- function(mesh, name = "mesh", call = rlang::caller_env()) {
-  if (is_absent(mesh)) {
-    refuse_missing(name, call)
-  }
+  check_not_missing(mesh, name, call)
   if (!inherits(mesh, "xlaffi_mesh")) {
     abort(sprintf("`%s` must be a mesh made by xla_mesh(), not %s", name, describe(mesh)), operand = name, call = call)
   }

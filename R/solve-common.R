@@ -50,7 +50,7 @@ result_in_order <- function(tree, x, name, op, call) {
 
 # The parameters to begin with, a tree of values of one floating-point dtype. Names of R's go with them.
 solver_start <- function(start, op, call, name = "start") {
-  if (is_absent(start)) refuse_missing(name, call)
+  check_not_missing(start, name, call)
   leaf <- function(x) {
     labels <- data_labels(x)
     if (!is_value(x) && is_data(x) && (is.integer(x) || is.logical(x))) storage.mode(x) <- "double"

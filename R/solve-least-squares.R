@@ -34,9 +34,11 @@ damped_turn <- function(s, now, tol, max_iter) {
   s$damping <- hlo_select(s$begun & !accepted, s$damping * s$growth, hlo_max(s$damping, rounding))
   s$growth <- hlo_select(s$begun & !accepted, 2 * s$growth, 2)
   s$par <- hlo_select(accepted, s$trial, s$par)
-  s$value <- hlo_select(accepted | !s$begun, value, s$value)
-  s$residuals <- hlo_select(accepted | !s$begun, now$residuals, s$residuals)
-  s$jacobian <- hlo_select(accepted | !s$begun, now$jacobian, s$jacobian)
+  # What `f` gave at the start counts, whatever it is.
+  reported <- accepted | !s$begun
+  s$value <- hlo_select(reported, value, s$value)
+  s$residuals <- hlo_select(reported, now$residuals, s$residuals)
+  s$jacobian <- hlo_select(reported, now$jacobian, s$jacobian)
   s$iterations <- s$iterations + as_count(better)
   s$evaluations <- s$evaluations + 1L
   lengths <- sqrt(hlo_sum(s$jacobian^2, 1))

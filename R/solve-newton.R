@@ -32,8 +32,10 @@ trust_turn <- function(s, now, tol, max_iter) {
   good <- s$begun & finite & (ratio > 0.75) & (s$length >= 0.8 * s$radius)
   s$radius <- hlo_select(poor, 0.25 * s$length, hlo_select(good, 2 * s$radius, s$radius))
   s$par <- hlo_select(accepted, s$trial, s$par)
-  s$value <- hlo_select(accepted | !s$begun, now$value, s$value)
-  s$gradient <- hlo_select(accepted | !s$begun, now$gradient, s$gradient)
+  # What `f` gave at the start counts, whatever it is.
+  reported <- accepted | !s$begun
+  s$value <- hlo_select(reported, now$value, s$value)
+  s$gradient <- hlo_select(reported, now$gradient, s$gradient)
   s$iterations <- s$iterations + as_count(accepted & s$begun)
   s$evaluations <- s$evaluations + 1L
   eigen <- eigh_op("L", TRUE)(now$hessian)

@@ -90,8 +90,10 @@ descent_turn <- function(s, now, memory, tol, max_iter) {
   failed <- s$begun & looked$failed
   before <- s
   s$par <- hlo_select(accepted, s$par + step, s$par)
-  s$value <- hlo_select(accepted | !s$begun, now$value, s$value)
-  s$gradient <- hlo_select(accepted | !s$begun, now$gradient, s$gradient)
+  # What `f` gave at the start counts, whatever it is.
+  reported <- accepted | !s$begun
+  s$value <- hlo_select(reported, now$value, s$value)
+  s$gradient <- hlo_select(reported, now$gradient, s$gradient)
   s$iterations <- s$iterations + as_count(accepted & s$begun)
   s$evaluations <- s$evaluations + 1L
   s <- next_direction(s, before, accepted, failed, step, memory)

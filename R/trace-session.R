@@ -1,8 +1,9 @@
 # What the session gives traced code besides the variables that it names, and what a program keeps of it.
 
-# What of a group's variables there is (captured_variables() has groups): in one of functions these.
+# What of a group's variables there is (captured_variables() has groups): in one of functions these, and arguments that
+# were left out, which cannot be looked at.
 only_functions <- function(values, functions = TRUE) {
-  if (functions) values[!vapply(values, is.function, NA)] <- list(NULL)
+  if (functions) values[!vapply(values, is.function, NA) & !vapply(values, is_missing_arg, NA)] <- list(NULL)
   values
 }
 

@@ -177,9 +177,7 @@ setMethod("show", "xlaffi_typed", function(object) print(object))
 # Any operand as a value: R data become constants, of the dtype and (one number) the shape of
 # `like`, if it is given. `op` begins the messages.
 as_value <- function(x, name, like = NULL, call = rlang::caller_env(), op = NULL) {
-  if (is_absent(x)) {
-    refuse_missing(name, call)
-  }
+  check_not_missing(x, name, call)
   x <- r_data(x)
   check_operand(x, name, call, op)
   if (is_value(x)) {

@@ -250,6 +250,9 @@ test_that("arguments that were left out of the function around are as in R, and 
     has <- TRUE
     made$set(3)
   }))
+  apart <- function(w, g) function(x) if (FALSE) sum(w * x) else if (FALSE) g(x) else sum(x)
+  compiled <- xla_jit(apart())
+  for (i in 1:3) expect_equal(compiled(c(1, 2)), 3)
   lacking <- function(w) function(x) x * w
   expect_error(xla_jit(lacking())(1), "argument \"w\" is missing", fixed = TRUE)
 })

@@ -56,10 +56,11 @@ unsafe fn group_is_same(env: SEXP, names: SEXP, values: SEXP, functions: bool) -
                 let held = VECTOR_ELT(values, index);
                 match R_existsVarInFrame(env.cast(), symbol) {
                     // An argument that was left out cannot be evaluated.
+                    Rboolean::TRUE if held == R_MissingArg => false,
                     Rboolean::TRUE => {
                         let value: SEXP = Rf_eval(symbol, env.cast()).cast();
                         let counts = !functions || Rf_isFunction(value) == Rboolean::TRUE;
-                        held != R_MissingArg && held == if counts { value } else { R_NilValue }
+                        held == if counts { value } else { R_NilValue }
                     }
                     _ => held == R_NilValue,
                 }
