@@ -24,7 +24,11 @@ turns_plan <- function(table, row) {
     operands <- table$operands[[here[[row$turns]]]]
     for (j in if (arrays[[k]]) 2L else seq_along(operands)) {
       if (of_apart[[k]][[j]]) {
-        apart <- c(apart, list(lapply(here, function(at) table$operands[[at]][[j]])))
+        values <- lapply(here, function(at) table$operands[[at]][[j]])
+        if (!all(vapply(values, same_type, NA, values[[1L]]))) {
+          return()
+        }
+        apart <- c(apart, list(values))
         next
       }
       back <- table$back[[j]][here]

@@ -62,9 +62,16 @@ asking_parts <- function(parts, name, code, first) {
   parts
 }
 
-# The parts of a loop, or of a call of a function that loops over elements, whose code notes where a turn begins
+# The parts of a loop, or of a call of a function that loops over elements, whose code notes where a turn begins. A
+# `for` loop leaves out turns that have been traced ahead (overload-turns.R).
 noting_parts <- function(parts, name) {
-  at <- switch(name, "for" = 4L, "while" = 3L, "repeat" = 2L, 0L)
+  if (name == "for" && length(parts) == 4L) {
+    trace_state$loop_ids <- id <- trace_state$loop_ids + 1L
+    parts[[3L]] <- as.call(c(as.list(parts[[3L]]), list(call("quote", parts[[4L]]), id)))
+    parts[[4L]] <- call("{", call("if", call(".xlaffi_turn", id), quote(next)), parts[[4L]])
+    return(parts)
+  }
+  at <- switch(name, "while" = 3L, "repeat" = 2L, 0L)
   if (at > 0L && length(parts) == at) parts[at] <- list(noting(parts[[at]]))
   if (name %in% applying) {
     for (i in seq_along(parts)[-1L]) {
@@ -139,10 +146,15 @@ as_written <- function(code) {
   again
 }
 
-# A call of an argument, `{ .xlaffi_argument("f"); f(x) }`, or a turn of a loop, `{ .xlaffi_turn(); ... }`
+# A call of an argument, `{ .xlaffi_argument("f"); f(x) }`, or a turn of a loop, `{ .xlaffi_turn(); ... }` or
+# `{ if (.xlaffi_turn(1L)) next; ... }`
 is_preceded <- function(code) {
-  identical(code[[1L]], quote(`{`)) && length(code) == 3L && is.call(code[[2L]]) &&
-    list(code[[2L]][[1L]]) %in% list(quote(.xlaffi_argument), quote(.xlaffi_turn))
+  if (!identical(code[[1L]], quote(`{`)) || length(code) != 3L || !is.call(code[[2L]])) {
+    return(FALSE)
+  }
+  first <- code[[2L]]
+  if (identical(first[[1L]], quote(`if`))) first <- first[[2L]]
+  is.call(first) && list(first[[1L]]) %in% list(quote(.xlaffi_argument), quote(.xlaffi_turn))
 }
 
 patched_functions <- c(".xlaffi_test", ".xlaffi_each", ".xlaffi_function", ".xlaffi_object")
@@ -216,6 +228,8 @@ control_hints <- list(
 )
 
 # What a `for` loop goes through: of a value its elements.
-each_of <- function(x, code) {
-  if (is_value(x)) elements_of(x) else x
+each_of <- function(x, code, body, id) {
+  elements <- if (is_value(x)) elements_of(x) else x
+  note_loop(id, as.character(code[[2L]]), body, elements, parent.frame())
+  elements
 }

@@ -91,7 +91,7 @@ new_patched_environment <- function(names, env, home, assigned) {
   layer[[".xlaffi_function"]] <- function(f) called_converted(f, home)
   layer[[".xlaffi_argument"]] <- function(name) convert_argument(name, parent.frame(), home)
   layer[[".xlaffi_object"]] <- object_of
-  layer[[".xlaffi_turn"]] <- note_turn
+  layer[[".xlaffi_turn"]] <- begin_turn
   layer[[".xlaffi_extend"]] <- function(names) extend_patched_environment(layer, names, env, home, assigned)
   if (!length(variables)) {
     return(layer)

@@ -6,13 +6,14 @@
 # going to be taken; the platform, the mesh (NULL for one device), and while the body of xla_shard_map() is traced its
 # mesh; whether names of values were read; what the function does with R's `present`; what it read of the session; what
 # sparse derivatives did not see through; what is copied (see trace-template.R); how many nodes there were where turns
-# of R's loops began (see note_turn()); the solvers that such turns have called, ops within their functions, and the
-# number of the last node `later` (see jit-later.R).
+# of R's loops began (see note_turn()), the loops themselves (see overload-turns.R), and how many loops code has had;
+# whether sums keep their order; the solvers that such turns have called, ops within their functions, and the number of
+# the last node `later` (see jit-later.R).
 trace_state <- session_state("trace_state",
   node_count = 0, traces = list(), branch = NULL, converted = list(), undecided = NULL, owner = NULL,
   differentiated = NULL, platform = NULL, mesh = NULL, manual = NULL, names_read = NULL, present = NULL,
-  session_reads = list(), opaque = NULL, templates = NULL, turns = numeric(), solved = NULL,
-  solved_ops = NULL, later = 0
+  session_reads = list(), opaque = NULL, templates = NULL, turns = numeric(), loops = list(), loop_ids = 0L,
+  ordered = FALSE, solved = NULL, solved_ops = NULL, later = 0
 )
 
 value_key <- function(value) paste0(value@node$id, ":", value@index)

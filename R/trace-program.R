@@ -1,11 +1,12 @@
 # Runs `f` on values of the given types and gives the program that it wrote: its `region`. `arguments` is a list
 # of trees of types, `results` a tree of types; `present` is what `f` has set, a function that makes of the results of a
 # run what its caller gets. `platform` is where it is going to run, `mesh` on which devices if these are several; what
-# `f` does may make it a program for a mesh, see use_mesh().
-trace_program <- function(f, arguments, platform = default_platform(), mesh = NULL, labels = list(NULL)) {
+# `f` does may make it a program for a mesh, see use_mesh(). `ordered` keeps sums in the order in which `f` has them.
+trace_program <- function(f, arguments, platform = default_platform(), mesh = NULL, labels = list(NULL),
+                          ordered = FALSE) {
   own <- c(
     "platform", "undecided", "mesh", "manual", "names_read", "branch", "present", "opaque", "templates",
-    "solved", "solved_ops", "later"
+    "solved", "solved_ops", "later", "loops", "ordered"
   )
   outer <- mget(own, trace_state)
   trace_state$branch <- whole <- new.env(parent = emptyenv())
@@ -15,9 +16,10 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
   })
   trace_state$platform <- platform
   trace_state$mesh <- mesh
+  trace_state$ordered <- ordered
   trace_state$undecided <- trace_state$manual <- trace_state$names_read <- NULL
   trace_state$present <- trace_state$opaque <- NULL
-  trace_state$templates <- trace_state$solved <- trace_state$solved_ops <- list()
+  trace_state$templates <- trace_state$solved <- trace_state$solved_ops <- trace_state$loops <- list()
   trace_state$later <- 0
   check_no_tokens(tree_leaves(arguments), "a program cannot be given a token")
   tree <- NULL

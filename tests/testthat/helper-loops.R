@@ -4,7 +4,15 @@ turn_by_turn <- function(code) {
   found <- hooks$with_loops
   withr::defer(hooks$with_loops <- found)
   hooks$with_loops <- function(values, first) values
+  local_least_ahead(Inf)
   code
+}
+
+# From how many turns on they are traced ahead
+local_least_ahead <- function(count, frame = parent.frame()) {
+  before <- get("least_ahead", asNamespace("xlaffi"))
+  withr::defer(utils::assignInNamespace("least_ahead", before, "xlaffi"), envir = frame)
+  utils::assignInNamespace("least_ahead", count, "xlaffi")
 }
 
 # How many loops a program has

@@ -126,15 +126,26 @@ looped_function <- function(code, data) {
   f
 }
 
+# `code` with turns traced ahead from so many on
+with_least_ahead <- function(count, code) {
+  before <- xlaffi:::least_ahead
+  on.exit(utils::assignInNamespace("least_ahead", before, "xlaffi"))
+  utils::assignInNamespace("least_ahead", count, "xlaffi")
+  force(code)
+}
+
 # `code` without looking for rows of turns, and with all solvers called where they stand
 turn_by_turn <- function(code) {
   hooks <- xlaffi:::hooks
   found <- hooks$with_loops
   later <- xlaffi:::may_be_later
+  ahead <- xlaffi:::least_ahead
   on.exit({
     hooks$with_loops <- found
     utils::assignInNamespace("may_be_later", later, "xlaffi")
+    utils::assignInNamespace("least_ahead", ahead, "xlaffi")
   })
+  utils::assignInNamespace("least_ahead", Inf, "xlaffi")
   hooks$with_loops <- function(values, first) values
   utils::assignInNamespace("may_be_later", function() FALSE, "xlaffi")
   force(code)
@@ -210,16 +221,17 @@ run_loops <- function(seconds, seed, most, say, first = 1L, size = 20L) {
   done <- run_batches(seconds, seed, most, first, say, function(batch, left) {
     data <- loop_data()
     count <- min(size, left)
-    for (at in seq_len(count)) {
+    ahead <- if (batch %% 2L == 0L) loop_turns else 4L
+    with_least_ahead(ahead, for (at in seq_len(count)) {
       code <- random_looped()
       kind <- sample(c("gradient", "hessian", "forward", "batch"), 1L)
       dtype <- if (at %% 4L == 0L) "f32" else "f64"
       problem <- looped_problem(code, data, kind, dtype)
       looped <<- looped + has_loop(code, data)
       if (is.null(problem) || is.na(problem)) next
-      place <- sprintf("seed %d, batch %d, %s, %s", seed, batch, kind, dtype)
+      place <- sprintf("seed %d, batch %d, %s, %s, least_ahead %d", seed, batch, kind, dtype, ahead)
       kinds <<- loop_finding(code, data, problem, kind, dtype, kinds, place, say)
-    }
+    })
     count
   })
   tell_kinds(kinds, say)

@@ -1,0 +1,134 @@
+# Indices in the code of a turn (overload-turns-code.R): parts of arrays of numbers, windows of values that are the same
+# in all turns, and parts of arrays that turns change.
+
+# Elements of an array get numbers or values.
+split_replacement <- function(code, own) {
+  target <- code[[2L]]
+  if (!called_name(target) %in% c("[", "[[") || !is.symbol(target[[2L]])) no_split()
+  name <- as.character(target[[2L]])
+  part <- split_part(code[[3L]], own)
+  if (kind_of(name, own) == "number" && part$kind == "number") {
+    target[-(1:2)] <- lapply(split_indices(target, own), function(index) index$code)
+    return(add_numbers(name, call("<-", target, part$code), own))
+  }
+  array <- value_at(name, own)
+  if (!is_value(array)) no_split()
+  check_plain(array)
+  if (kind_of(name, own) == "number") {
+    own$values <- c(own$values, list(call("<-", as.name(name), leaf_of(as.name(name), own))))
+    set_value(name, own)
+  }
+  note_taken(name, own)
+  found <- split_index(target, array, own)
+  value <- if (part$kind == "number" && part$varies) leaf_of(part$code, own) else part$code
+  own$values <- c(own$values, list(call("<-", found$code, value)))
+  if (is.null(found$at)) {
+    own$whole <- c(own$whole, name)
+  } else {
+    write <- list(name = name, at = found$at, code = found$code, statement = length(own$values))
+    own$writes <- c(own$writes, list(write))
+  }
+  set_value(name, own)
+}
+
+# `x[...]`: numbers, or a part of a value at places that are the same in all turns or not
+split_subset <- function(code, own) {
+  array <- code[[2L]]
+  given <- as.list(code)[-(1:2)]
+  if (any(names2(given) == "exact")) no_split()
+  fixed <- is.symbol(array) || (is.call(array) && called_name(array) == "$")
+  part <- if (is.symbol(array) && kind_of(as.character(array), own) == "value") {
+    note_taken(as.character(array), own)
+    list(code = array, kind = "value")
+  } else {
+    split_part(array, own)
+  }
+  if (part$kind == "number") {
+    at <- lapply(given, function(index) if (is_missing_arg(index)) list(kind = "number") else split_part(index, own))
+    if (any(vapply(at, function(index) index$kind, "") != "number")) no_split()
+    code[[2L]] <- part$code
+    code[-(1:2)] <- Map(function(index, at) if (is_missing_arg(index)) index else at$code, given, at)
+    varies <- part$varies || any(vapply(at, function(index) isTRUE(index$varies), NA))
+    return(list(code = code, kind = "number", varies = varies))
+  }
+  value <- if (fixed) eval(array, own$frame)
+  if (fixed && !is_value(value)) no_split()
+  exact <- if (fixed) is_exact(value) else isTRUE(part$exact)
+  code[[2L]] <- part$code
+  name <- if (is.symbol(array)) as.character(array) else if (fixed) root_of(array)
+  found <- if (fixed && !name %in% own$changing) split_window(code, own) else split_read(code, value, own)
+  list(code = found, kind = "value", varies = TRUE, exact = exact)
+}
+
+# A part of a value that turns change: a symbol for one that is at one place, which may be known from turns before.
+split_read <- function(code, array, own) {
+  found <- split_index(code, array, own)
+  name <- if (is.symbol(code[[2L]])) as.character(code[[2L]]) else ""
+  if (is.null(found$at) || !nzchar(name)) {
+    own$whole <- c(own$whole, name)
+    return(found$code)
+  }
+  symbol <- sprintf(".xlaffi_read_%d", length(own$reads) + 1L)
+  late <- name %in% vapply(own$writes, function(write) write$name, "")
+  own$reads <- c(own$reads, list(list(symbol = symbol, name = name, at = found$at, code = found$code, late = late)))
+  as.name(symbol)
+}
+
+root_of <- function(code) {
+  while (is.call(code)) code <- code[[2L]]
+  as.character(code)
+}
+
+# The indices of a part by what they are; `drop` may be given.
+split_indices <- function(code, own) {
+  given <- as.list(code)[-(1:2)]
+  lapply(seq_along(given), function(i) {
+    if (is_missing_arg(given[[i]])) {
+      return(list(code = given[[i]], varies = FALSE))
+    }
+    part <- split_part(given[[i]], own)
+    if (part$kind != "number" || (names2(given)[[i]] == "drop" && part$varies)) no_split()
+    part
+  })
+}
+
+# A window of an array that is the same in all turns: a leaf
+split_window <- function(code, own) {
+  at <- split_indices(code, own)
+  varies <- vapply(at, function(index) index$varies, NA)
+  code[-(1:2)] <- lapply(at, function(index) {
+    if (index$varies) leaf_of(index$code, own, list(at = TRUE)) else index$code
+  })
+  if (!any(varies)) {
+    return(code)
+  }
+  from <- vapply(as.list(code)[-(1:2)][varies], as.character, "")
+  leaf_of(NULL, own, list(window = code, from = from))
+}
+
+# A part of an array that turns change, as code: its places are values where they vary; `at` is the symbol of one that
+# does alone.
+split_index <- function(code, array, own) {
+  at <- split_indices(code, own)
+  indices <- at[names2(as.list(code)[-(1:2)]) != "drop"]
+  varies <- vapply(at, function(index) index$varies, NA)
+  if (any(varies) && is.null(array)) no_split()
+  sizes <- if (length(indices) == 1L) length(array) else array@shape
+  symbol <- NULL
+  for (i in seq_along(at)) {
+    if (varies[[i]]) {
+      symbol <- code[[i + 2L]] <- leaf_of(at[[i]]$code, own, list(at = TRUE, size = sizes[[i]]))
+    } else if (!is_missing_arg(at[[i]]$code)) {
+      code[[i + 2L]] <- at[[i]]$code
+    }
+  }
+  list(code = code, at = if (sum(varies) == 1L && length(indices) == length(at)) as.character(symbol))
+}
+
+# A symbol for what is another number in each turn
+leaf_of <- function(code, own, what = list()) {
+  name <- sprintf(".xlaffi_leaf_%d", length(own$leaves) + 1L)
+  own$leaves <- c(own$leaves, list(c(list(symbol = name), what)))
+  own$numbers <- c(own$numbers, list(call("<-", as.name(name), code)))
+  as.name(name)
+}
