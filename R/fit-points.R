@@ -318,7 +318,10 @@ check_finite_slope <- function(self, slope, what, call) {
   abort(
     sprintf("the %s is not finite where the value is: parameter %s", what, toString(named)), "OUT_OF_RANGE",
     operand = "par", call = call,
-    hint = "A kink or a pole of a part of `f`, such as sqrt() or log() at 0, does this, also under `ifelse()`."
+    hint = paste(
+      "A kink or a pole of a part of `f`, such as sqrt() or log() at 0, does this, also under `ifelse()`, and so does",
+      "NA by which a parameter is multiplied, also under `na.rm`."
+    )
   )
 }
 
