@@ -264,7 +264,8 @@ compute_slope <- function(self) {
 
 find_mode <- function(self) {
   tall <- self$count > 1L && self$size <= self$count
-  for (mode in if (tall) c("forward", "reverse") else c("reverse", "forward")) {
+  # Random effects have a program for reverse mode alone.
+  for (mode in intersect(if (tall) c("forward", "reverse") else c("reverse", "forward"), names(self$programs))) {
     both <- tryCatch(run_point(self, mode), xlaffi_error_unimplemented = function(error) error)
     if (is.numeric(both)) {
       self$mode <- mode
