@@ -2,7 +2,9 @@
 
 quoted <- function(names) toString(dQuote(names, FALSE))
 
-values_text <- function(x) if (is.numeric(x) && length(x) <= 8L) sprintf("(%s)", toString(x)) else describe(x)
+values_text <- function(x) {
+  if (is.numeric(x) && !is.object(x) && length(x) <= 8L) sprintf("(%s)", toString(x)) else describe(x)
+}
 
 format_seconds <- function(x) {
   x <- signif(x, 3)

@@ -69,7 +69,8 @@ check_dtype <- function(dtype, name, call = rlang::caller_env()) {
 }
 
 check_shape <- function(shape, name, call = rlang::caller_env()) {
-  fine <- is.null(shape) || (is.numeric(shape) && !anyNA(shape) && all(shape >= 0 & shape == trunc(shape)))
+  known <- is.numeric(shape) && !is.object(shape)
+  fine <- is.null(shape) || (known && !anyNA(shape) && all(shape >= 0 & shape == trunc(shape)))
   if (!fine) {
     abort(sprintf("`%s` must be whole numbers from 0, not %s", name, describe(shape)), operand = name, call = call)
   }

@@ -80,6 +80,7 @@ inner_optimum <- function(joint, plan, theta, start) {
   no <- constant(FALSE, "pred", integer(), "flag")
   entries <- length(plan$pattern$i)
   on_diagonal <- diagonal_entries(plan$pattern)
+  identity <- constant(replace(numeric(entries), on_diagonal, 1), dtype, entries, "identity")
   all_good <- function(x) hlo_sum(converted(compared(x - x, filled(0, x), "NE", "search"), "i32")) == 0L
   at_point <- second_order_of(joint, plan, theta, start)
   turn <- function(turns, best, trial, value, gradient, hessian, shift, moved, close, done, failed) {
@@ -106,8 +107,7 @@ inner_optimum <- function(joint, plan, theta, start) {
     near <- hlo_sum(gradient * gradient / (diagonal + 1e-300)) <= 1e-20 * (1 + abs(value))
     done <- better & settled & (near | close)
     step <- hlo_cond(done, function() filled(0, best), function() {
-      added <- constant(replace(numeric(entries), on_diagonal, 1), dtype, entries, "shift")
-      h <- hessian + added * hlo_broadcast(shift, entries, integer())
+      h <- hessian + identity * hlo_broadcast(shift, entries, integer())
       factor <- sparse_factor(plan$pattern, h)
       reshaped(-sparse_solve(plan$pattern, h, factor, reshaped(gradient, c(length(best), 1L))), best@shape)
     })
@@ -126,7 +126,8 @@ inner_optimum <- function(joint, plan, theta, start) {
     body = turn,
     init = list(
       turns = 0L, best = start, trial = start, value = scalar(Inf), gradient = filled(0, start),
-      hessian = constant(0, dtype, entries, "h"), shift = scalar(0),
+      # With a determinant, so that the value is Inf where the search has not begun
+      hessian = identity, shift = scalar(0),
       moved = constant(TRUE, "pred", integer(), "flag"), close = no, done = no, failed = no
     )
   )

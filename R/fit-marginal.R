@@ -189,12 +189,19 @@ run_marginal <- function(self, program) {
     }
   }
   self$optimum <- NULL
-  warn_no_optimum(self)
+  warn_no_optimum(self, !isTRUE(values[[1L]] == Inf))
   rep(NaN, length(values))
 }
 
-warn_no_optimum <- function(self) {
+# `begun` tells whether `f` was finite where the search began.
+warn_no_optimum <- function(self, begun) {
   about <- about_data(self)
+  if (is.null(about) && !begun) {
+    about <- paste(
+      "At the random effects with which the search begins `f` or its gradient is not finite;",
+      "an index out of range does this, too."
+    )
+  }
   warning(sprintf(
     paste(
       "xla_objective: no optimum of the random effects was found, where the matrix of second derivatives is positive",

@@ -11,8 +11,9 @@
 #' as fixed there: they have no standard error, and others' are those given them.
 #'
 #' `vcov()` is the inverse of the exact Hessian at the optimum, computed when it is first asked for. If that matrix is
-#' not positive definite, `vcov()` has NaN and a warning names the parameters that the data do not tell apart. A warning
-#' tells, too, where the search ended though the likelihood may still rise.
+#' not positive definite, `vcov()` has NaN and a warning names the parameters that the data do not tell apart, and if it
+#' is not finite, those for which it is not. A warning tells, too, where the search ended though the likelihood may
+#' still rise.
 #'
 #' `confint()` with `method = "Wald"` takes estimates and standard errors. `"profile"` looks for the two values at which
 #' twice the logarithm of the likelihood, at its maximum over all other parameters, is less by a quantile of the
@@ -255,65 +256,6 @@ logLik.xlaffi_fit <- function(object, ...) {
 vcov.xlaffi_fit <- function(object, ...) {
   check_dots_empty(..., allowed = "complete")
   covariance_of(object)
-}
-
-# That of the optimiser's vector
-free_vcov <- function(object) {
-  kept <- object$kept
-  if (is.null(kept$vcov)) {
-    names <- names(object$par)
-    free <- free_parameters(object)
-    v <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
-    if (any(free)) {
-      hessian <- with_lengths(object$objective$he(par_of(object$par, object$objective)), object)
-      v[free, free] <- inverse_hessian(hessian[free, free, drop = FALSE], names[free])
-      check_ended(object$gradient[free], v[free, free, drop = FALSE])
-    }
-    kept$vcov <- v
-  }
-  kept$vcov
-}
-
-# Warns where a step of Newton's would still raise the logarithm of the likelihood, as far as second derivatives tell.
-check_ended <- function(gradient, v) {
-  gain <- sum(gradient * (v %*% gradient)) / 2
-  if (isTRUE(gain > 1e-3)) {
-    warning(sprintf(
-      "xla_fit: the search ended where the log-likelihood may still rise by %s: take another `start`",
-      format(gain, digits = 2)
-    ), call. = FALSE)
-  }
-}
-
-# As if lengths that nothing depends on were known to be what they are: the inverse has what is left.
-with_lengths <- function(hessian, fit) {
-  for (group in idle_groups(fit)) {
-    direction <- unname(fit$par[group])
-    size <- max(abs(diag(hessian)[group]), .Machine$double.xmin)
-    hessian[group, group] <- hessian[group, group] + size * tcrossprod(direction) / sum(direction^2)
-  }
-  hessian
-}
-
-# The inverse of a Hessian, of which the scales of the parameters are taken out first
-inverse_hessian <- function(hessian, names) {
-  scale <- 1 / sqrt(abs(diag(hessian)))
-  scale[!is.finite(scale)] <- 1
-  scaled <- (hessian + t(hessian)) / 2 * tcrossprod(scale)
-  factor <- tryCatch(chol(scaled), error = function(error) NULL)
-  if (!is.null(factor) && rcond(factor, triangular = TRUE)^2 > .Machine$double.eps) {
-    return(chol2inv(factor) * tcrossprod(scale))
-  }
-  weak <- abs(eigen(scaled, symmetric = TRUE)$vectors[, length(names)])
-  warning(sprintf(
-    "xla_fit: the Hessian at the optimum is not positive definite: the data do not tell %s",
-    if (sum(weak > 0.3) > 1L) {
-      paste(toString(names[weak > 0.3]), "apart")
-    } else {
-      paste("what", names[which.max(weak)], "is")
-    }
-  ), call. = FALSE)
-  NaN * hessian
 }
 
 #' @rdname xla_fit

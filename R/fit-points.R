@@ -264,7 +264,8 @@ compute_slope <- function(self) {
 
 find_mode <- function(self) {
   tall <- self$count > 1L && self$size <= self$count
-  for (mode in if (tall) c("forward", "reverse") else c("reverse", "forward")) {
+  # Random effects have a program for reverse mode alone.
+  for (mode in intersect(if (tall) c("forward", "reverse") else c("reverse", "forward"), names(self$programs))) {
     both <- tryCatch(run_point(self, mode), xlaffi_error_unimplemented = function(error) error)
     if (is.numeric(both)) {
       self$mode <- mode
@@ -318,7 +319,10 @@ check_finite_slope <- function(self, slope, what, call) {
   abort(
     sprintf("the %s is not finite where the value is: parameter %s", what, toString(named)), "OUT_OF_RANGE",
     operand = "par", call = call,
-    hint = "A kink or a pole of a part of `f`, such as sqrt() or log() at 0, does this, also under `ifelse()`."
+    hint = paste(
+      "A kink or a pole of a part of `f`, such as sqrt() or log() at 0, does this, also under `ifelse()`, and so does",
+      "NA by which a parameter is multiplied, also under `na.rm`."
+    )
   )
 }
 

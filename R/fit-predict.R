@@ -56,12 +56,12 @@ template_errors <- function(fit) {
   v <- known_variance(fit)
   own <- sqrt(diag(free_vcov(fit)))
   effects <- if (length(at$u)) {
-    pattern <- self$plan$pattern
-    compiled <- new_jit(function(theta, u, v, data) {
+    compiled <- kept_program(fit, "effects", new_jit(function(theta, u, v, data) {
       e <- effects_at(self, theta, u, data)
+      pattern <- self$plan$pattern
       inverse <- sparse_inverse(pattern, e$hessian@values, e$factor)
       taken(inverse, diagonal_entries(pattern), 1L) + variances(e$slope, v)
-    }, "standard errors", uses = list(self$f))
+    }, "standard errors", uses = list(self$f)))
     sqrt(as.vector(as_array(compiled(at$x, at$u, v, self$buffers))))
   }
   fixed <- numeric(length(self$layout$fixed))
@@ -70,11 +70,26 @@ template_errors <- function(fit) {
   if (is.null(self$form)) errors else natural_errors(fit, errors)
 }
 
+# A program of the fit: `made`, or the one that was made before `of` the same, such as a function of the user's. Whether
+# what that reads has changed is the program's to look at.
+kept_program <- function(fit, of, made) {
+  programs <- fit$kept$programs
+  for (program in programs) {
+    if (identical(program$of, of)) {
+      return(program$compiled)
+    }
+  }
+  fit$kept$programs <- c(utils::tail(programs, most_programs - 1L), list(list(of = of, compiled = made)))
+  made
+}
+
+most_programs <- 8L
+
 # What `g` gives, and its standard errors
 derived_numbers <- function(fit, g, data, errors) {
   at <- point_of_fit(fit)
   self <- at$self
-  compiled <- new_jit(function(theta, u, v, data, extra) {
+  compiled <- kept_program(fit, list(g, errors), new_jit(function(theta, u, v, data, extra) {
     derived <- derived_values(self, g, theta, u, extra)
     if (!errors) {
       return(list(fit = derived$result))
@@ -85,7 +100,7 @@ derived_numbers <- function(fit, g, data, errors) {
       derived_variance(derived, effects_at(self, theta, u, data), theta, u, v)
     }
     list(fit = derived$result, se.fit = split_column(derived$result, sqrt(variance)))
-  }, "prediction", uses = list(self$f, g))
+  }, "prediction", uses = list(self$f, g)))
   v <- if (errors) known_variance(fit)
   if (errors) {
     data <- tree_map(data, function(leaf) {

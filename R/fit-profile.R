@@ -21,11 +21,11 @@ confint.xlaffi_fit <- function(object, parm, level = 0.95, method = c("Wald", "p
       }
       profile <- profile_of(object, own_place(object, which))
       ends <- vapply(c(-1, 1), function(side) profile_end(profile, side, stats::qnorm(tails[[2L]])), 0)
-      found <- sort(coefficient_at(object, which, ends))
-      # As far as a positive number goes
-      replace(found, found == .Machine$double.xmin, 0)
+      sort(coefficient_at(object, which, ends))
     }, numeric(2L)))
   }
+  # As far as a positive number goes
+  ends[ends %in% .Machine$double.xmin] <- 0
   dimnames(ends) <- list(names(stats::coef(object))[chosen], paste(
     format(100 * tails, trim = TRUE, scientific = FALSE, digits = 3), "%"
   ))
@@ -155,39 +155,57 @@ flat_parameters <- function(fit) {
   kept$flat
 }
 
+# What the curve has fallen by at a value, less `depth`, which is looked for: 0 where that is near enough. Where nothing
+# is finite it is the largest number that there is.
+missing_depth <- function(profile, depth) {
+  function(value) {
+    zeta <- abs(value_or(function(value) profile$at(value)$zeta, value, Inf))
+    away <- (if (is.finite(zeta)) min(zeta, 0.999 * most_zeta) else most_zeta) - depth
+    if (abs(away) <= 1e-5 * depth) 0 else away
+  }
+}
+
+most_zeta <- 1e3
+
 # Where the curve has fallen by `depth` on one side: nowhere if it has become flat before, of which two turns tell, or
 # one behind which nothing is finite.
 profile_end <- function(profile, side, depth) {
   bound <- if (side < 0) profile$lower else profile$upper
-  most <- 1e3 - depth
-  missing <- function(value) min(abs(profile$at(value)$zeta), 1e3) - depth
+  most <- most_zeta - depth
+  missing <- missing_depth(profile, depth)
   flat <- 0L
   step <- depth * profile$scale
   inner <- profile$estimate
   value_inner <- -depth
   root <- function(outer, value_outer) {
-    ends <- list(inner, outer)
-    values <- list(value_inner, value_outer)
-    if (side < 0) {
-      ends <- rev(ends)
-      values <- rev(values)
-    }
-    stats::uniroot(missing, unlist(ends), f.lower = values[[1L]], f.upper = values[[2L]], tol = 1e-5 * step)$root
+    ends <- c(inner, outer)
+    values <- c(value_inner, value_outer)
+    order <- order(ends)
+    # The step may be out of proportion: how near is near enough is a matter of the curve alone.
+    stats::uniroot(missing, ends[order],
+      f.lower = values[order][[1L]], f.upper = values[order][[2L]], tol = .Machine$double.xmin, maxiter = 1e4
+    )$root
   }
   for (turn in 1:20) {
     outer <- profile$estimate + side * step
     if (side * (bound - outer) < 0) outer <- bound
-    value_outer <- value_or(missing, outer, most)
+    value_outer <- missing(outer)
     nearer <- outer
     value_nearer <- value_outer
-    for (half in 1:10) {
+    # The error of an estimate that is infinite in truth may be 1e20 times what matters.
+    for (half in seq_len(if (turn == 1L) 80L else 10L)) {
       if (flat || value_nearer < most) break
       nearer <- inner + (nearer - inner) / 2
-      value_nearer <- value_or(missing, nearer, most)
+      value_nearer <- missing(nearer)
+    }
+    if (half > 11L && value_nearer < most) {
+      outer <- nearer
+      value_outer <- value_nearer
+      step <- abs(outer - inner)
     }
     if (outer == bound && value_outer >= most && value_nearer < 0) {
       # Where nothing is finite at the bound itself, a point just inside tells how far the curve falls.
-      inside <- inside_bound(function(value) value_or(missing, value, most), bound, nearer, most)
+      inside <- inside_bound(missing, bound, nearer, most)
       if (inside$value < 0) {
         return(bound)
       }
@@ -253,8 +271,7 @@ profile.xlaffi_fit <- function(fitted, which = NULL, points = 8L, ...) {
   if (is.null(which)) chosen <- setdiff(chosen, without_profile(fitted))
   curves <- lapply(chosen, function(chosen) {
     profile <- profile_of(fitted, own_place(fitted, chosen))
-    values <- profile$estimate + profile$scale * depth * seq(-1, 1, length.out = 2L * as.integer(points) + 1L)
-    values <- unique(pmin(pmax(values, profile$lower), profile$upper))
+    values <- unique(profile_points(profile, depth, as.integer(points)))
     at <- lapply(values, function(value) without_expected(profile$at(value)))
     estimates <- do.call(rbind, lapply(at, function(at) estimates_of(fitted, at$par)))
     shown <- unname(estimates[, chosen])
@@ -264,6 +281,21 @@ profile.xlaffi_fit <- function(fitted, which = NULL, points = 8L, ...) {
     )[order(shown), ]
   })
   structure(do.call(rbind, curves), class = c("xlaffi_profile", "data.frame"))
+}
+
+# So many points on each side, as far as Wald's interval goes. Where that says little of the curve, as where an estimate
+# is infinite in truth, as far as the curve's own; where that has no end, as far as on the other side.
+profile_points <- function(profile, depth, count) {
+  ends <- vapply(c(-1, 1), function(side) {
+    end <- min(max(profile$estimate + side * depth * profile$scale, profile$lower), profile$upper)
+    fallen <- missing_depth(profile, depth)(end)
+    if (abs(fallen) <= depth / 2) end else profile_end(profile, side, depth)
+  }, 0)
+  away <- abs(ends - profile$estimate)
+  reached <- is.finite(away)
+  away[!reached] <- if (any(reached)) away[reached] else depth * profile$scale
+  values <- profile$estimate + c(-away[[1L]] * (count:1), 0, away[[2L]] * seq_len(count)) / count
+  pmin(pmax(values, profile$lower), profile$upper)
 }
 
 # A bound from above turns the direction.

@@ -100,7 +100,7 @@ plain_operation <- function(generic, e1, e2) {
   if (is.na(direction)) {
     return(bind(arithmetic[[generic]], list(e1, e2), "f64", like@shape))
   }
-  bind("compare", list(e1, e2), "pred", like@shape, list(direction = direction[[1L]]))
+  comparison(e1, e2, direction[[1L]])
 }
 
 # R's NA beside a value would be NA where logicals, which comparisons give, and integers have none.

@@ -25,7 +25,7 @@ exact_powers <- list(
 
 math_members$log <- function(x, shown, call, base) {
   if (missing(base)) {
-    x <- math_operand(x, "inexact", shown, call)
+    x <- math_operand(as_value(x, "x", call = call, op = shown), "inexact", shown, call)
     return(bind("log", list(x), x@dtype, x@shape))
   }
   if (is_value(x) && is_one_number(base) && base %in% c(2, 10)) {

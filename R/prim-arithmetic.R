@@ -59,7 +59,8 @@ primitive("divide",
     y <- node$inputs[[2L]]
     list(add_tangents(
       along(tangents[[1L]], function(t) t / y),
-      along(tangents[[2L]], function(t) -(t * (output(node) / y)))
+      # Of the quotient by y once more XLA makes one by y^2, which may be 0.
+      along(tangents[[2L]], function(t) -(t / y * output(node)))
     ))
   },
   transpose = function(node, cotangents, linear) {

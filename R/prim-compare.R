@@ -7,7 +7,23 @@ compared <- function(e1, e2, direction, shown, kind = NULL, call = rlang::caller
   if (!is.null(kind) && both[[1L]]@dtype != "pred") {
     check_kinds(both, list(e1, e2), kind, shown, c("e1", "e2"), call)
   }
-  bind("compare", both, "pred", both[[1L]]@shape, list(direction = direction))
+  comparison(both[[1L]], both[[2L]], direction)
+}
+
+# Of values of one dtype and shape. XLA takes exponentials, absolute values and squares for >= 0 also where they are
+# NaN; it does not look for -0, which equals 0.
+comparison <- function(x, y, direction) {
+  if (direction == "GE") y <- negative_zeros(y)
+  if (direction == "LE") x <- negative_zeros(x)
+  bind("compare", list(x, y), "pred", x@shape, list(direction = direction))
+}
+
+# Zeros of the program as -0, all else as it is
+negative_zeros <- function(x) {
+  node <- x@node
+  while (node$op %in% c("broadcast_in_dim", "reshape", "convert")) node <- node$inputs[[1L]]@node
+  zeros <- is_float(x@dtype) && node$op == "constant" && isTRUE(all(node$params$data == 0))
+  if (zeros) constant(-0, x@dtype, x@shape, "x") else x
 }
 
 # Comparisons with their sides exchanged

@@ -61,8 +61,8 @@ NULL
 
 # Axes counted from 1, each once.
 check_axes <- function(axes, name, rank, count = NULL, call = rlang::caller_env()) {
-  fine <- is.numeric(axes) && !anyNA(axes) && all(axes == trunc(axes) & axes >= 1 & axes <= rank) &&
-    !anyDuplicated(axes)
+  fine <- is.numeric(axes) && !is.object(axes) && !anyNA(axes) &&
+    all(axes == trunc(axes) & axes >= 1 & axes <= rank) && !anyDuplicated(axes)
   if (is.null(axes)) {
     fine <- TRUE
     axes <- integer()
@@ -79,7 +79,7 @@ check_axes <- function(axes, name, rank, count = NULL, call = rlang::caller_env(
 
 # One whole number per axis.
 check_per_axis <- function(x, name, rank, call = rlang::caller_env()) {
-  if (!is.numeric(x) || anyNA(x) || length(x) != rank || any(x != trunc(x)) ||
+  if (!is.numeric(x) || is.object(x) || anyNA(x) || length(x) != rank || any(x != trunc(x)) ||
     any(abs(x) > .Machine$integer.max)) {
     abort(sprintf("`%s` must be %d whole numbers, one per axis, not %s", name, rank, values_text(x)),
       operand = name, call = call

@@ -122,6 +122,10 @@ test_that("bounds, directions without curvature and wrong arguments are told", {
   expect_output(print(summary(bounded)), "at a bound: b")
   expect_warning(stopped <- xla_fit(model, control = list(iter.max = 1)), "did not converge: iteration limit")
   expect_output(print(stopped), "not converged: iteration limit")
+  # A pole of the second derivative
+  kink <- xla_fit(xla_objective(function(p) abs(p$a)^1.5 + (p$b - 1)^2, list(a = 0, b = 0)))
+  expect_warning(table <- summary(kink)$coefficients, "no standard errors: the Hessian is not finite.*parameter `a`")
+  expect_true(all(is.nan(table[, "Std. Error"])))
   # Falls to a limit on one side
   flat <- xla_fit(xla_objective(function(p) log(1 + exp(-p)) + 0.01 * (p < 0) * p^2, c(a = 1)), upper = 3)
   expect_identical(confint(flat, method = "profile")[[2L]], 3)
@@ -183,6 +187,42 @@ test_that("profiles end at bounds at which the likelihood has no value", {
   expect_equal(ends[[2L]], above[[2L]], tolerance = 1e-4)
 })
 
+test_that("profiles end where they should though the estimate is infinite in truth", {
+  skip_without_plugin()
+  end_of <- function(f, par, ..., random = NULL) {
+    fit <- suppressWarnings(xla_fit(xla_objective(f, par, ..., random = random)))
+    name <- utils::tail(names(fit$par), 1L)
+    expect_no_warning(ends <- confint(fit, name, method = "profile"))
+    expect_identical(ends[[1L]], -Inf)
+    list(end = ends[[2L]], fit = fit)
+  }
+  none <- end_of(function(p, y) -sum(dpois(y, exp(p$a), log = TRUE)), list(a = 0), y = rep(0L, 5))
+  expect_equal(none$end, log(qchisq(0.95, 1) / 10), tolerance = 1e-4)
+  # The curve's points lie where it falls.
+  expect_equal(max(profile(none$fit, points = 2L)$zeta), qnorm(0.995), tolerance = 1e-4)
+  skip_unless_all()
+  counts <- c(3, 5, 2, 4, 0, 0, 0, 0)
+  empty <- rep(0:1, each = 4)
+  poisson <- end_of(function(p, y, g) -sum(dpois(y, exp(p$a + p$b * g), log = TRUE)), list(a = 0, b = 0), counts, empty)
+  expect_equal(poisson$end, -1.916971, tolerance = 1e-4)
+  binomial <- end_of(
+    function(p, y, g) -sum(dbinom(y, 10, plogis(p$a + p$b * g), log = TRUE)), list(a = 0, b = 0), counts, empty
+  )
+  expect_equal(binomial$end, -2.292523, tolerance = 1e-4)
+  # A variance between groups that is 0, as its logarithm: wherever the search ends
+  group <- rep(1:4, 3)
+  y <- cos(1:12)
+  y <- y - ave(y, group)
+  mixed <- function(p, y, group) {
+    -sum(dnorm(y, p$u[group], 1, log = TRUE)) - sum(dnorm(p$u, 0, exp(p$l), log = TRUE))
+  }
+  known <- uniroot(function(s) 2 * log(1 + 3 * s^2) - qchisq(0.95, 1) / 2, c(0, 10), tol = 1e-10)$root
+  for (start in c(0, -5, -16)) {
+    found <- end_of(mixed, list(u = numeric(4), l = start), y, group, random = "u")
+    expect_equal(exp(found$end), known, tolerance = 1e-4)
+  }
+})
+
 test_that("profile intervals end nowhere where the likelihood stays high", {
   skip_without_plugin()
   skip_unless_all()
@@ -238,6 +278,14 @@ test_that("residuals need densities that are all multiplied, and predictions may
   found <- predict(fit, function(par) list(par$a, 1, c(par$a, 2)), se.fit = TRUE)
   error <- sqrt(drop(vcov(fit)))
   expect_equal(found$se.fit, list(error, 0, c(error, 0)), ignore_attr = TRUE)
+  # A function that predicts again is not traced again.
+  twice <- function(par, k) {
+    message("traced")
+    k * par$a
+  }
+  expect_message(predict(fit, twice, k = 2), "traced")
+  expect_no_message(again <- predict(fit, twice, k = 3))
+  expect_identical(again, 3 * coef(fit)[["a"]])
   outside <- predict(fit, function(par, k) c(par$a, c(par$a, 1)[k]), k = 7L, se.fit = TRUE)
   expect_identical(is.nan(outside$se.fit), c(FALSE, TRUE))
 })

@@ -94,6 +94,15 @@ test_that("models that random effects do not fit are refused or NaN", {
   saddle <- xla_objective(function(p) p$mu^2 - sum(p$u^2), list(mu = 1, u = c(1, 1)), random = "u")
   expect_warning(value <- saddle$fn(1), "no optimum of the random effects was found.* mu = 1;")
   expect_identical(value, NaN)
+  outside <- xla_objective(function(p, g) sum((p$u[g] - p$mu)^2), list(mu = 1, u = c(1, 1)), g = 1:3, random = "u")
+  expect_warning(outside$fn(1), "begins `f` or its gradient is not finite; an index out of range does this")
+  # No derivative goes back through a loop whose length is not known.
+  looping <- xla_objective(function(p) {
+    scale <- hlo_while(function(i, a) i < 3L, function(i, a) list(i + 1L, a * p$mu), list(0L, p$mu))[[2L]]
+    scale * sum((p$u - 1)^2) / 2
+  }, list(mu = 2, u = c(0, 0)), random = "u")
+  expect_equal(looping$fn(2), log(16) - log(2 * pi))
+  expect_error(looping$gr(2), "`while` has no derivative in reverse mode")
   # Densities that are infinite or zero at the maximum, whatever was computed before
   f <- function(p, y, range) {
     -sum(dnorm(p$u, 0, p$sd, log = TRUE), dunif(p$u, -range, range, log = TRUE), dnorm(y, p$u, 1, log = TRUE))

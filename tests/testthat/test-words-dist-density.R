@@ -106,6 +106,9 @@ test_that("second derivatives, batches, f32 and integers", {
   skip_unless_all()
   h <- xla_hessian(function(v) xlaffi:::overload_dgamma(v[1], v[2], v[3], log = TRUE))(c(2, 3, 0.5))
   expect_equal(h, matrix(c(-2 / 4, 1 / 2, -1, 1 / 2, -trigamma(3), 2, -1, 2, -3 / 0.25), 3), tolerance = 1e-10)
+  # The square of the probability is 0 in doubles.
+  logit <- xla_hessian(function(e) dbinom(0, 1, plogis(e), log = TRUE))
+  expect_equal(c(logit(-360)) / exp(-360), -1, tolerance = 1e-12)
   density <- function(x, a) xlaffi:::overload_dgamma(x, a, 2)
   batch <- xla_vmap(density, in_axes = list(1, NULL))(matrix(1:6 / 2, 3), c(2, 5))
   expect_equal(batch, matrix(dgamma(matrix(1:6 / 2, 3), rep(c(2, 5), each = 3), 2), 3), tolerance = 1e-13)

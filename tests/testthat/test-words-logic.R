@@ -145,6 +145,26 @@ test_that("seq() of values has a length that is known", {
   })
 })
 
+test_that("NaN is on no side of 0, whatever it is computed by", {
+  skip_without_plugin()
+  ways <- list(
+    exp, abs, sqrt, function(x) x^2, function(x) x * x, function(x) 1 / exp(x), function(x) exp(x) * exp(x),
+    function(x) pmax(abs(x), 0)
+  )
+  sides <- function(x, zeros) {
+    unlist(lapply(ways, function(way) {
+      y <- way(x)
+      list(y >= 0, 0 <= y, y >= c(0, 0), zeros <= y, y > 0, y <= 0, y < 0, 0 >= y, 0 > y)
+    }), recursive = FALSE)
+  }
+  f <- xla_jit(function(x) {
+    c(sides(x, hlo_broadcast(hlo_constant(0), 2L)), lapply(ways, function(way) way(hlo_convert(x, "f32")) >= 0))
+  })
+  expect_false(any(unlist(f(c(NaN, NaN)))))
+  x <- c(0, 0.5)
+  expect_identical(f(x), c(sides(x, c(0, 0)), rep(list(c(TRUE, TRUE)), length(ways))))
+})
+
 test_that("NA of a comparison is known in its parts, too", {
   skip_without_plugin()
   left_out <- function(x) c(all(x > 0, na.rm = TRUE), any(x != x, na.rm = TRUE), all(x > 1, na.rm = TRUE))

@@ -206,6 +206,7 @@ test_that("wrong calls are named", {
 test_that("a base that is NULL, and arguments that nobody takes, are refused by name", {
   skip_without_plugin()
   refused <- function(f, message) expect_error(xla_program(f, diag(2)), message, class = "xlaffi_error")
+  refused(function(x) log(list(x)), "log\\(\\): `x` must be")
   refused(function(x) log(x, base = NULL), "log\\(\\): `base` must be")
   refused(function(x) trunc(x, 1), "trunc\\(\\): unused arguments in `...`: 1$")
   refused(function(x) solve(x, tol = 1e-20), "solve\\(\\): unused arguments in `...`: tol")
