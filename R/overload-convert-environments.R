@@ -284,9 +284,6 @@ given_in_lists <- function(...) {
   parts <- given_arguments(...)
   if (has_sparse(parts)) for_sparse else dispatched(has_leaf_values(parts))
 }
-
-has_sparse <- function(x) if (is_branch(x)) any(vapply(x, has_sparse, NA)) else is_sparse(x)
-
 patch_choices[c("bdiag", ".bdiag")] <- list(given_in_lists)
 
 # What goes into lists of lists, of any class that has no method of the user's

@@ -79,7 +79,8 @@ descent <- function(at, start, memory, tol, max_iter) {
   state <- list(
     par = start, value = number_as(Inf, start), gradient = filled(0, start), direction = filled(0, start),
     slope = zero, known = memory$none, unknown = flag_of(TRUE), line = line_start(zero, zero, zero),
-    begun = flag_of(FALSE), endless = integer_of(0L), iterations = integer_of(0L), evaluations = integer_of(0L), reason = integer_of(solving)
+    begun = flag_of(FALSE), endless = integer_of(0L), iterations = integer_of(0L), evaluations = integer_of(0L),
+    reason = integer_of(solving)
   )
   solver_loop(function(s) s$reason == solving, function(s) {
     descent_turn(s, at(s$par + s$line$step * s$direction), memory, tol, max_iter)

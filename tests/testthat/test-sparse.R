@@ -271,8 +271,8 @@ test_that("what has no meaning for sparse matrices says so, whichever package it
       code <- as.call(c(code, switch(name, mapply = , Map = quote(sin)), quote(a), switch(name, sapply = quote(sin)),
         if (name %in% two) quote(a)
       ))
-      shown <- if (name == "sapply") "as[.]list" else name
-      expect_error(xla_jit(eval(bquote(function(a) .(code))))(a), paste0(shown, ".* of a sparse matrix is not available"),
+      text <- paste0(if (name == "sapply") "as[.]list" else name, ".* of a sparse matrix is not available")
+      expect_error(xla_jit(eval(bquote(function(a) .(code))))(a), text,
         class = "xlaffi_error_unimplemented", info = paste(package, name)
       )
     }
