@@ -122,6 +122,11 @@ matrix_rows <- function(a) if (is_sparse(a)) a@pattern$nrow else a@shape[[1L]]
 # `arguments` and a square matrix, dense or sparse, as values of one dtype
 matrix_values <- function(arguments, matrix, name, op, call) {
   if (is_sparse(matrix)) {
+    if (name != "precision") {
+      abort(sprintf("%s: `%s` must be a dense matrix, not %s", op, name, format(matrix)),
+        op = op, operand = name, call = call, hint = "`as.matrix()` of it has all elements; `precision` may be sparse."
+      )
+    }
     check_symmetric(matrix, name, op, call)
     arguments <- vector_parameters(c(arguments, stats::setNames(list(matrix@values), name)), op, call)
     return(c(arguments[-length(arguments)], list(matrix = new_sparse(arguments[[name]], matrix@pattern))))

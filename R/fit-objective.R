@@ -224,10 +224,18 @@ check_template <- function(par, name = "par", call = rlang::caller_env()) {
 # `x` with its parts in the template's order. `refuse` is told what does not fit.
 in_form_of <- function(x, template, refuse) {
   x <- in_order_of(x, template, function(text) refuse(paste0(": ", text)))
-  if (!identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(template), r_shape))) refuse("")
+  alike <- identical(lapply(tree_leaves(x), r_shape), lapply(tree_leaves(template), r_shape))
+  if (!alike || !same_branches(x, template)) refuse("")
   if (is_branch(template) && !identical(names(x), names(template))) refuse(": parts need their names")
   check_element_names(x, template, refuse)
   x
+}
+
+same_branches <- function(x, template) {
+  if (!is_branch(x) || !is_branch(template)) {
+    return(is_branch(x) == is_branch(template))
+  }
+  length(x) == length(template) && all(as.logical(Map(same_branches, x, template)))
 }
 
 # Elements with names are where the template has them.

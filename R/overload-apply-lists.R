@@ -19,6 +19,7 @@ overload_map <- function(f, ...) {
 
 # `f` of the first elements of all, of the second ones …; shorter ones are repeated.
 side_by_side <- function(f, arguments, more, names, shown, call) {
+  if (any(vapply(arguments, is_sparse, NA))) dense_result(sub("()", "", shown, fixed = TRUE), call)
   if (are_batches(f, arguments, more)) {
     g <- function(...) do.call(f, c(`names<-`(list(...), names(arguments)), more), quote = TRUE)
     return(mapped_rows(g, lapply(arguments, as_column)))

@@ -40,6 +40,11 @@ patch_for <- function(name, value, home) {
     return(standard_patch(name, list(f = of_sparse), value))
   }
   entry <- overloads[[name]]
+  if (is.null(entry) && is_of_matrix_package(name, value)) {
+    package <- if (isS4(value)) attr(value, "package") else "Matrix"
+    refused <- list(f = refusing(name, conversion_hints[[name]]), chooses = given_in_lists)
+    return(if (is_guarded(name, package, value)) own_patch(name, refused, value))
+  }
   if (isS4(value)) {
     # Another package made R's function generic.
     known <- !is.null(entry) && entry$by == "conversion" && identical(attr(value, "package"), entry$package)
@@ -119,7 +124,7 @@ own_patch <- function(name, entry, value) {
 }
 
 new_patch <- function(name, entry, value, home) {
-  chooses <- patch_choices[[name]]
+  chooses <- if (is.null(entry$chooses)) patch_choices[[name]] else entry$chooses
   if (is.null(chooses)) {
     chooses <- if (isTRUE(entry$guard)) guarded_choice(name, value) else given_anywhere
   }
@@ -274,8 +279,12 @@ patch_choices <- list(
   }
 )
 
-# Blocks may come as a list.
-patch_choices$bdiag <- function(...) dispatched(any(vapply(tree_leaves(list(...)), is_value, NA)))
+# Functions of matrices take these, and their parts, in lists too.
+given_in_lists <- function(...) {
+  parts <- given_arguments(...)
+  if (has_sparse(parts)) for_sparse else dispatched(has_leaf_values(parts))
+}
+patch_choices[c("bdiag", ".bdiag")] <- list(given_in_lists)
 
 # What goes into lists of lists, of any class that has no method of the user's
 patch_choices$unlist <- function(x, ...) {

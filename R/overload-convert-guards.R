@@ -76,7 +76,7 @@ handing_on <- c(
   "environment", "exists", "get", "get0", "sys.call", "sys.function", "match.call", "match.arg", "match.fun", "debug",
   "undebug", "det", "list2env", "new.env", "modifyList", "append", "lapply", "show", "new", "slot", "validObject",
   "callNextMethod", "system.time", "::", ":::", "bquote", "library", "require", "rm", "weighted.mean",
-  "is.name", "object.size", "Vectorize", "isVirtualClass", "alist", "as.function"
+  "is.name", "object.size", "Vectorize", "isVirtualClass", "alist", "as.function", "cbind2", "rbind2"
 )
 
 has_method <- function(name, package) {

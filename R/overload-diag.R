@@ -78,6 +78,7 @@ shape_overload("diag<-", function(x, value) {
 
 overload_outer <- function(X, Y, FUN = "*", ...) {
   call <- method_call("outer")
+  if (is_sparse(X) || is_sparse(Y)) dense_result("outer", call)
   f <- products_as_doubles(FUN, called_function(FUN))
   if (!is_value(X) && !is_value(Y)) {
     # The numbers stay R's where `FUN` takes no value from elsewhere.

@@ -20,12 +20,28 @@ margin <- function(x, na_rm, dims, rows, mean, shown, call) {
   if (mean) mean_along(x, axes, na_rm) else hlo_sum(without_nan(x, 0, na_rm), axes)
 }
 
+sparse_margin <- function(x, na_rm, dims, rows, mean, shown, call) {
+  if (!identical(as.double(dims), 1)) {
+    abort(sprintf("%s: `dims` must be 1 for a matrix, not %s", shown, describe_leaf(dims)),
+      op = sub("()", "", shown, fixed = TRUE), operand = "dims", call = call
+    )
+  }
+  sums <- sparse_sums(new_sparse(without_nan(x@values, 0, na_rm), x@pattern), rows)
+  if (!mean) {
+    return(sums)
+  }
+  count <- dim(x)[[if (rows) 2L else 1L]]
+  lost <- if (na_rm) sparse_sums(new_sparse(converted(where_nan(x@values), x@values@dtype), x@pattern), rows) else 0
+  sums / (count - lost)
+}
+
 margin_overload <- function(name, rows, mean) {
   overload(name, "base",
     f = function(x, na.rm = FALSE, dims = 1L) {
       call <- method_call(name)
       if (is_sparse(x)) {
-        return(sparse_sums(x, rows) / (if (mean) dim(x)[[if (rows) 2L else 1L]] else 1))
+        check_known_flag(na.rm, "na.rm", paste0(name, "()"), call)
+        return(sparse_margin(x, na.rm, dims, rows, mean, paste0(name, "()"), call))
       }
       margin(x, na.rm, dims, rows, mean, paste0(name, "()"), call)
     }, topic = "Summaries", dtypes = "all numbers"

@@ -42,6 +42,7 @@ register_refused <- function() {
   for (kind in names(refused)) {
     for (generic in refused[[kind]]) {
       registerS3method(generic, "xlaffi_value", refusing(generic, refused_hints[[kind]]), envir = baseenv())
+      registerS3method(generic, "xlaffi_sparse", not_sparse(generic), envir = baseenv())
     }
   }
 }

@@ -165,8 +165,13 @@ index_positions <- function(x, given, call) {
 
 # Functions of the package Matrix that programs know
 matrix_functions <- list(
-  sparseMatrix = function(i, j, p, x, dims, dimnames, symmetric = FALSE, triangular = FALSE, index1 = TRUE, ...) {
+  sparseMatrix = function(i, j, p, x, dims, dimnames = NULL, symmetric = FALSE, triangular = FALSE, index1 = TRUE,
+                          repr = "C", check = TRUE, use.last.ij = FALSE, ...) {
     call <- method_call("sparseMatrix")
+    check_dots_empty(..., call = call)
+    check_flag(triangular, "triangular", call)
+    check_flag(use.last.ij, "use.last.ij", call)
+    check_choice(repr[1L], "repr", "C", call)
     if (missing(i) + missing(j) + missing(p) != 1L) {
       abort("sparseMatrix(): exactly two of `i`, `j` and `p` must be given", operand = "i", call = call)
     }
@@ -175,10 +180,24 @@ matrix_functions <- list(
       if (missing(i)) i <- along else j <- along
     }
     shift <- as.integer(!index1)
-    hlo_sparse(x, i + shift, j + shift, if (!missing(dims)) dims, symmetric)
+    if (use.last.ij) {
+      last <- which(!duplicated(cbind(i, j), fromLast = TRUE))
+      if (length(x) == length(i)) x <- x[last]
+      i <- i[last]
+      j <- j[last]
+    }
+    found <- hlo_sparse(x, i + shift, j + shift, if (!missing(dims)) dims, symmetric)
+    if (triangular && any(i < j) && any(i > j)) {
+      abort("sparseMatrix(): entries of a triangular matrix must lie in one triangle, but they lie in both",
+        operand = "i", call = call
+      )
+    }
+    check_dimnames(dimnames, dim(found), call)
+    found
   },
-  Diagonal = function(n, x = NULL, ...) {
+  Diagonal = function(n, x = NULL, names = FALSE, ...) {
     call <- method_call("Diagonal")
+    check_dots_empty(..., call = call)
     x <- as_column(as_doubles(as_value(x, "x", call = call)))
     size <- if (missing(n)) length(x) else check_count(n, "n", call)
     hlo_sparse(if (length(x) == 1L) reshaped(x, integer()) else x, seq_len(size), seq_len(size), c(size, size),
@@ -209,9 +228,25 @@ matrix_functions <- list(
     }
     lower_as_symmetric(if (uplo == "U") t(x) else x)
   },
-  tril = function(x, k = 0, ...) sparse_where(as_general(sparse_operand(x)), function(i, j) j - i <= k),
-  triu = function(x, k = 0, ...) sparse_where(as_general(sparse_operand(x)), function(i, j) j - i >= k)
+  tril = function(x, k = 0) sparse_band(x, -Inf, k),
+  triu = function(x, k = 0) sparse_band(x, k, Inf),
+  band = function(x, k1, k2) sparse_band(x, k1, k2),
+  # What is stored stays an entry, as it is one whatever the numbers are.
+  drop0 = function(x, tol = 0, is.Csparse = NA, give.Csparse = TRUE) {
+    if (is_value(tol) || !isTRUE(tol == 0)) {
+      abort("drop0(): `tol` must be 0: which entries are small is not known while the program is written",
+        "UNIMPLEMENTED", op = "drop0", operand = "tol", call = method_call("drop0")
+      )
+    }
+    sparse_operand(x)
+  }
 )
+
+matrix_functions$.bdiag <- function(lst) matrix_functions$bdiag(lst)
+
+sparse_band <- function(x, from, to) {
+  sparse_where(as_general(sparse_operand(x)), function(i, j) j - i >= from & j - i <= to)
+}
 
 is_of_matrix_package <- function(name, value) {
   isNamespaceLoaded("Matrix") && identical(value, get0(name, asNamespace("Matrix"), inherits = FALSE))

@@ -61,8 +61,9 @@ integrate_of_values <- function(f, lower, upper, ..., subdivisions = 100L, rel.t
 }
 
 solver_overload("integrate", integrate_of_values, paste(
-  "`f` is called for one number at a time. There is no extrapolation: singularities take more subdivisions. Where R",
-  "raises an error the value is NaN. There is no message."
+  "`f` is called for one number at a time. There is no extrapolation: singularities take more subdivisions. Of",
+  "infinite ends the order counts, and there is nothing between equal ones. Where R raises an error the value is NaN.",
+  "There is no message."
 ))
 
 optimize_of_values <- function(f, interval, ..., lower = min(interval), upper = max(interval), maximum = FALSE,

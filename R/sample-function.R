@@ -34,8 +34,8 @@
 #' seed that is chosen where none is given.
 #'
 #' `generated` gives quantities of each draw that is kept, such as predictions: a function of the parameters and the
-#' data, which returns a value or a list of them. If it has an argument `key`, that is a key for random numbers, as
-#' [hlo_rnorm()] takes it, another one for each draw.
+#' data, which returns a value or a list of them, under other names than those of parameters. If it has an argument
+#' `key`, that is a key for random numbers, as [hlo_rnorm()] takes it, another one for each draw.
 #'
 #' Ctrl-C ends the chains: what all of them have drawn by then is returned with a warning, and may be continued. During
 #' the warm-up there is nothing to return, and the call is an error.
@@ -115,6 +115,7 @@ xla_sample <- function(f, start = NULL, ..., draws = 1000, warmup = 1000, chains
   teller <- new_teller(progress)
   on.exit(teller$end())
   model <- sample_model(f, start, list(...), constraints, call)
+  if (!model$size) abort("xla_sample: no parameter is free: there is one point alone", operand = "start")
   if (!is.null(generated)) {
     check_takes(generated, given_generated(generated, NULL, model$data), "xla_sample", "generated", call)
   }

@@ -52,7 +52,7 @@ stacked_diagnostics <- function(stats, count) {
 draw_names <- function(sampler) {
   names <- sampler$model$names
   form <- sampler$compiled$generated
-  if (length(form)) c(names, generated_names(form, names)) else names
+  if (length(form)) c(names, variable_names(form)) else names
 }
 
 # iterations x chains x variables of a matrix for each chain
@@ -65,12 +65,6 @@ stacked_chains <- function(parts, count, names) {
     iteration = as.character(seq_len(count)), chain = as.character(seq_along(parts)), variable = names
   )
   stacked
-}
-
-# Names of generated quantities, of which none is that of a parameter
-generated_names <- function(form, known) {
-  names <- variable_names(form)
-  utils::tail(make.unique(c(known, names), sep = "_"), length(names))
 }
 
 bound_iterations <- function(old, new) {

@@ -148,8 +148,10 @@ kept_numbers <- function(model, generated, data, seen) {
     rows <- in_row(par)
     if (!is.null(generated)) {
       result <- call_given(generated, given_generated(generated, par, data, key), "xla_sample", "generated")
+      check_dense_parts(result)
       result <- tree_map(if (is_branch(result)) result else list(generated = result), generated_value)
       seen$form <- tree_map(result, function(x) if (length(x@shape) > 1L) array(0, x@shape) else numeric(length(x)))
+      check_new_names(variable_names(seen$form), model$names)
       rows <- c(rows, in_row(result))
     }
     joined(rows)
@@ -158,6 +160,27 @@ kept_numbers <- function(model, generated, data, seen) {
 
 given_generated <- function(generated, par, data, key = NULL) {
   c(first_argument(generated, par), data, if ("key" %in% formal_names(generated)) list(key = key))
+}
+
+check_dense_parts <- function(x) {
+  if (is_branch(x)) {
+    lapply(x, check_dense_parts)
+  } else if (is_sparse(x)) {
+    abort(sprintf("xla_sample: `generated` must return numbers, not %s", format(x)), operand = "generated", call = NULL,
+      hint = "`hlo_nonzeros()` of it has the entries, `as.matrix()` all elements."
+    )
+  }
+}
+
+# Variables of draws are asked for by the names of parts.
+check_new_names <- function(names, known) {
+  parts <- function(names) unique(sub("\\[.*", "", names))
+  both <- intersect(parts(names), parts(known))
+  if (length(both)) {
+    abort(sprintf("xla_sample: `generated` returns `%s`, which is the name of a parameter", both[[1L]]),
+      operand = "generated", call = NULL
+    )
+  }
 }
 
 generated_value <- function(x) {

@@ -186,7 +186,7 @@ where_converged <- function(converged, dtype) {
 # Codes of the reasons for which searches end
 solver_reasons <- c(
   "converged" = 0L, "max_iter reached" = 1L, "no step leads to a better point" = 2L,
-  "not finite" = 3L, "no longer finite" = 4L, "singular derivative" = 5L,
+  "not finite" = 3L, "unbounded, or no longer finite" = 4L, "singular derivative" = 5L,
   "no change of sign in the interval" = 6L, "error above its bound with max_intervals" = 7L,
   "rounding keeps the error above its bound" = 8L, "the integrand is not finite" = 9L,
   "max_steps reached" = 10L, "steps became too small" = 11L, "no finite start, or times not in order" = 12L,
@@ -206,7 +206,7 @@ reason_of <- function(name) integer_of(solver_reasons[[name]])
 #' | 1 | max_iter reached | all but [hlo_integrate()] |
 #' | 2 | no step leads to a better point, up to rounding | [hlo_minimize()], [hlo_root()] |
 #' | 3 | the function or its derivative is not finite at the start, or NaN in an interval | all but [hlo_integrate()] |
-#' | 4 | no longer finite: a value of -Inf, or a result that is | [hlo_minimize()], [hlo_fixed_point()] |
+#' | 4 | unbounded, or no longer finite: a value or a result | [hlo_minimize()], [hlo_fixed_point()] |
 #' | 5 | the derivative is singular | [hlo_root()] |
 #' | 6 | no change of sign in the interval | [hlo_root()] with an interval |
 #' | 7 | the error is above its bound with max_iter intervals | [hlo_integrate()] |

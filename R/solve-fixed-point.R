@@ -110,7 +110,7 @@ iterated_turn <- function(s, result, history, tol, max_iter) {
   s$iterations <- s$iterations + 1L
   reason <- hlo_select(s$iterations >= max_iter, reason_of("max_iter reached"), integer_of(solving))
   reason <- hlo_select(size <= tol, reason_of("converged"), reason)
-  lost <- hlo_select(begun, reason_of("no longer finite"), reason_of("not finite"))
+  lost <- hlo_select(begun, reason_of("unbounded, or no longer finite"), reason_of("not finite"))
   s$reason <- hlo_select(finite, reason, lost)
   s
 }

@@ -86,11 +86,12 @@ overload("hlo_integrate", "xlaffi", hlo_integrate, by = "own", topic = "Solvers"
 
 # A range by which of its ends are `finite`, the `way` it goes, the rule for it, and `unit(f, lower, upper)`, which is
 # the function and the ends that are integrated: from 0 to 1 where an end is infinite. An end that is both infinite and
-# given in the wrong order changes the sign.
+# given in the wrong order changes the sign; between equal infinite ends the integral is 0.
 integral_range <- function(lower, upper) {
   infinite <- function(x, sign) !is_value(x) && is.numeric(x) && isTRUE(as.vector(x) == sign * Inf)
   above <- infinite(lower, 1) || infinite(upper, 1)
-  sign <- if (infinite(lower, 1) || infinite(upper, -1)) -1 else 1
+  same <- (infinite(lower, 1) && infinite(upper, 1)) || (infinite(lower, -1) && infinite(upper, -1))
+  sign <- if (same) 0 else if (infinite(lower, 1) || infinite(upper, -1)) -1 else 1
   finite <- !c(infinite(lower, 1) || infinite(lower, -1), infinite(upper, 1) || infinite(upper, -1))
   if (all(finite)) {
     return(list(rule = kronrod_21, finite = finite, way = 1, unit = function(f, lower, upper) list(f, lower, upper)))

@@ -43,7 +43,10 @@ line_turn <- function(line, value0, slope0, value, slope, finite) {
   after$step <- hlo_select(last, after$best$at, after$step)
   after$last <- last
   after$trials <- trials
-  list(accepted = accepted, failed = !accepted & ((stuck & !last) | line$last), line = after)
+  list(
+    accepted = accepted, failed = !accepted & ((stuck & !last) | line$last), line = after,
+    endless = line$last & !line$bracketed & !(line$bound < Inf)
+  )
 }
 
 line_shorter <- function(line) {

@@ -55,7 +55,8 @@
 #' * `iterations`, `evaluations`: how many steps were taken, and how often `f` and its derivative were computed, i32,
 #' * `converged`: pred,
 #' * `reason`: 0 converged, 1 `max_iter` reached, 2 no step leads to a better point, 3 not finite at the start, 4
-#'   unbounded ([xla_reason()]), i32.
+#'   unbounded: a value of -Inf, or three line searches in a row that lead down as far as they go
+#'   ([xla_reason()]), i32.
 #'
 #' Where the search did not converge, `par` is the best point found.
 #' @section Errors:

@@ -55,7 +55,7 @@ trust_turn <- function(s, now, tol, max_iter) {
   reason <- hlo_select(s$evaluations > 50 * (max_iter + 1), reason_of("max_iter reached"), reason)
   reason <- hlo_select(accepted & small, reason_of("converged"), reason)
   reason <- hlo_select(!finite & !s$begun, reason_of("not finite"), reason)
-  s$reason <- hlo_select(now$value == -Inf, reason_of("no longer finite"), reason)
+  s$reason <- hlo_select(now$value == -Inf, reason_of("unbounded, or no longer finite"), reason)
   s$begun <- flag_of(TRUE)
   s
 }

@@ -1,7 +1,8 @@
 # Changes of the state at known times, as deSolve's `events`: what they are, and in which order they come among the
 # times of output.
 
-event_methods <- c(add = "add", replace = "replace", rep = "replace", multiply = "multiply", mult = "multiply")
+# In deSolve's order, whose numbers stand for them too
+event_methods <- c("replace", "add", "multiply")
 
 # What `events` says: list(data = list(time, scale, shift), time_of_func, func, at_roots)
 ode_events <- function(events, start, rootfunc, call) {
@@ -11,7 +12,7 @@ ode_events <- function(events, start, rootfunc, call) {
   if (is.null(events)) {
     return(NULL)
   }
-  if (is.data.frame(events)) events <- list(data = events)
+  if (is.data.frame(events) || is.matrix(events)) events <- list(data = events)
   known <- c("data", "func", "time", "root")
   if (!is_branch(events) || !all(names2(events) %in% known) || anyDuplicated(names(events))) {
     given <- if (is_branch(events)) sprintf("of (%s)", toString(names2(events))) else describe(events)
@@ -50,24 +51,16 @@ event_numbers <- function(x, name, start, count, refuse, call) {
 # A table of changes as one of linear functions of the state: scale * y + shift, a row for each event.
 event_data <- function(data, start, refuse, call) {
   columns <- c("var", "time", "value", "method")
-  missing <- setdiff(columns[1:3], names(data))
-  extra <- setdiff(names2(data), columns)
-  if (!is.list(data) || length(missing) || length(extra)) {
-    refuse(sprintf("`data` of `events` must have the columns %s, not %s", toString(columns), toString(names(data))))
+  if (is.matrix(data) && is.numeric(data) && !is_value(data)) data <- as.data.frame(data)
+  if (!is.list(data) || !all(columns[1:3] %in% names(data)) || !all(names2(data) %in% columns)) {
+    given <- if (is.list(data) && length(names(data))) toString(names2(data)) else describe(data)
+    refuse(sprintf("`data` of `events` must have the columns %s, not %s", toString(columns), given))
   }
   time <- event_numbers(data$time, "time", start, NULL, refuse, call)
   count <- as.integer(length(time))
   value <- event_numbers(data$value, "value", start, count, refuse, call)
   place <- event_places(data$var, start, count, refuse)
-  method <- if (is.null(data$method)) "add" else as.character(data$method)
-  unknown <- setdiff(method, names(event_methods))
-  if (length(unknown)) {
-    refuse(sprintf("there is no method \"%s\" of events: %s", unknown[[1L]], toString(names(event_methods))))
-  }
-  if (!length(method) %in% c(1L, count)) {
-    refuse(sprintf("`method` of `events` has %d elements for %d events", length(method), count))
-  }
-  method <- rep_len(event_methods[method], count)
+  method <- event_kinds(data$method, count, refuse)
   number <- function(x) constant(x, start$dtype, dim(x), "events")
   hit <- outer(place, seq_len(start$size), "==") * 1
   values <- broadcast(value, c(count, start$size), 1L)
@@ -80,18 +73,51 @@ event_data <- function(data, start, refuse, call) {
   )
 }
 
+event_kinds <- function(method, count, refuse) {
+  if (is.null(method)) method <- "add"
+  if (is.factor(method)) method <- as.character(method)
+  kind <- if (is.character(method)) {
+    charmatch(method, event_methods, 0L)
+  } else if (is.numeric(method) && !is_value(method)) {
+    match(method, seq_along(event_methods), 0L)
+  } else {
+    refuse(sprintf("`method` of `events` must be names or numbers, not %s", describe(method)))
+  }
+  unknown <- method[kind == 0L]
+  if (length(unknown)) {
+    refuse(sprintf("there is no method %s of events: %s, or 1, 2 and 3 for these", describe(unknown[[1L]]),
+      toString(event_methods)
+    ))
+  }
+  if (!length(method) %in% c(1L, count)) {
+    refuse(sprintf("`method` of `events` has %d elements for %d events", length(method), count))
+  }
+  rep_len(event_methods[kind], count)
+}
+
 # Which elements of the state events change
 event_places <- function(var, start, count, refuse) {
   if (is_value(var)) refuse("`var` of `events` must be known while the program is written")
-  names <- start$names
   if (is.factor(var)) var <- as.character(var)
-  place <- if (is.character(var)) match(var, names) else if (is.numeric(var)) match(var, seq_len(start$size))
+  place <- if (is.character(var)) {
+    match(var, start$names, incomparables = "")
+  } else if (is.numeric(var)) {
+    match(var, seq_len(start$size))
+  }
   if (!length(place) %in% c(1L, count) || anyNA(place)) {
+    names <- start$names[nzchar(start$names)]
+    numbers <- sprintf("from 1 to %d, count all elements of `y`.", start$size)
     refuse(sprintf("`var` of `events` must name elements of `y` or give their numbers, not %s", values_text(var)),
-      if (is.character(var)) sprintf("The names are: %s.", if (length(names)) toString(names) else "none")
+      if (!is.character(var)) {
+        paste("Numbers,", numbers)
+      } else if (length(names)) {
+        sprintf("The names are: %s. Numbers, %s", toString(names), numbers)
+      } else {
+        paste("The elements have no names. Numbers,", numbers)
+      }
     )
   }
-  rep_len(place, count)
+  start$order[rep_len(place, count)]
 }
 
 # Items in order of time: outputs, and events behind the outputs of their time. An event outside of the times does not
@@ -114,6 +140,11 @@ ode_schedule <- function(times, events, size) {
   inside <- function(x, before) gathered(joined(list(before, x)), order, 1L)
   event <- inside(converted(happens, "i32"), constant(0L, "i32", count, "events"))
   time <- gathered(time, order, 1L)
+  if (is.null(data)) {
+    # A function is called once for a time, however often it is given.
+    again <- (sliced(time, 2L, all) == sliced(time, 1L, all - 1L)) & (sliced(event, 1L, all - 1L) == 1L)
+    event <- event * joined(list(constant(1L, "i32", 1L, "events"), converted(!again, "i32")))
+  }
   position <- hlo_iota("i32", all)
   following <- hlo_select(event == 1L, position, filled(all - 1L, position))
   stop <- gathered(time, cumulated("minimum", following, 1L, reverse = TRUE), 1L)

@@ -24,11 +24,13 @@
 #' `events` is what it is in deSolve. An output at the time of an event is the state before it; an event at the last
 #' time changes nothing.
 #' * `list(data = data.frame(var, time, value, method))`, or the data frame itself: at `time` the element `var` of y (a
-#'   name or a number) is changed by `value`: `method` is `"add"`, `"replace"` or `"multiply"`; without it `value` is
-#'   added, where deSolve asks for a method. In a list in place of the data frame `time` and `value` may be values. An
-#'   event whose time is not within `times`, or NaN, does not happen: so elements of a batch can have different numbers
-#'   of events.
-#' * `list(func = , time = )`: at these times y becomes `func(t, y, parms)`.
+#'   name or a number) is changed by `value`: `method` is `"replace"`, `"add"` or `"multiply"`, or 1, 2 or 3 for these;
+#'   without it `value` is added, where deSolve asks for a method. A list in place of the data frame, whose `time` and
+#'   `value` may be values, or a matrix of numbers will do. Names of elements are those of a vector, and in a list those
+#'   of its parts that are one number; numbers count all elements, part after part, arrays as R has them. Rows with the
+#'   same time act one after the other. An event whose time is not within `times`, or NaN, does not happen: so elements
+#'   of a batch can have different numbers of events.
+#' * `list(func = , time = )`: at these times y becomes `func(t, y, parms)`, once for a time that is given twice.
 #' * `list(func = , root = TRUE)`: y becomes `func(t, y, parms)` wherever `rootfunc(t, y, parms)` changes its sign.
 #'
 #' Without that last one the solution ends at the first root of `rootfunc`, and is NaN behind it. A function that
@@ -39,11 +41,12 @@
 #'   or f32.
 #' @param times A vector of at least one time, in order.
 #' @param func A function of the time (a scalar), the state (as `y` is, with its names) and `parms`. It returns the
-#'   derivative in the shape of `y`, or as the first element of a list, as for deSolve.
+#'   derivative in the shape of `y`, or as the first element of a list, as for deSolve: behind it there may be further
+#'   outputs, unless `y` is a list itself.
 #' @param parms What `func` is given as its third argument: numbers, values, lists of them, NULL.
 #' @param ... Further arguments of `func`, `rootfunc` and the events' `func`.
 #' @param method `"ode45"` or `"rodas5p"`.
-#' @param rtol,atol Relative and absolute tolerance: a number each, or one for each element of y.
+#' @param rtol,atol Relative and absolute tolerance: a number each, or one for each element of y. Not both can be 0.
 #' @param max_steps The most attempts at steps, in a batch turns of its loop. Reverse mode needs room for so many
 #'   numbers.
 #' @param events `NULL`, or a list, see below.
@@ -51,6 +54,8 @@
 #' @return A list:
 #'   * `time`: the times.
 #'   * `y`: the state at these, as `y` is, with the times as the first axis in front of the others.
+#'   * `outputs`, if `func` returns further outputs: the list of these at the states in `y`, with the times as the first
+#'     axis.
 #'   * `steps`, `rejected`, `evaluations`: how many steps were taken, how many attempts were not, and how often `func`
 #'     was called for them.
 #'   * `converged`, `reason`: whether the solution came to its end, and why not, for [xla_reason()]: 0, it did; 10,
@@ -61,8 +66,8 @@
 #'   * with `rootfunc` `root`, a list: `count`, how many roots there were, and `time` and `y` of the last one, y before
 #'     its change. They have derivatives.
 #' @section Errors:
-#' A derivative in another shape than `y`, an empty `y`, times that are not in order, unknown variables or methods of
-#' events are errors of class `xlaffi_error_invalid_argument`.
+#' A derivative in another shape than `y`, an empty `y`, times that are not in order, tolerances that are both 0, and
+#' unknown variables or methods of events are errors of class `xlaffi_error_invalid_argument`.
 #' @references
 #' E. Hairer, S. P. Norsett and G. Wanner (1993), *Solving Ordinary Differential Equations I*, Springer, chapter II.
 #' E. Hairer and G. Wanner (1996), *Solving Ordinary Differential Equations II*, Springer, IV.7.
@@ -102,10 +107,7 @@ hlo_ode <- function(y, times, func, parms = NULL, ..., method = c("ode45", "roda
   ), start, list(parms, ...), call)
   problem <- ode_problem(regions, captured_by(unname(Filter(Negate(is.null), regions))))
   schedule <- ode_schedule(times, events, start$size)
-  inputs <- list(
-    y = start$value, rtol = ode_tolerance(rtol, "rtol", start, call), atol = ode_tolerance(atol, "atol", start, call),
-    items = schedule$items
-  )
+  inputs <- c(list(y = start$value), ode_tolerances(rtol, atol, start, call), list(items = schedule$items))
   facts <- list(
     dtype = start$dtype, method = ode_methods[[method]], items = length(schedule$items$time), max_steps = max_steps
   )
@@ -119,7 +121,8 @@ hlo_ode <- function(y, times, func, parms = NULL, ..., method = c("ode45", "roda
   )
   ode <- ode_of(problem)
   y <- if (is.null(schedule$rows)) found$y else gathered(found$y, schedule$rows, 1L)
-  ode_result(ode, start$rows(y), times, found)
+  outputs <- if (regions$f$further) ode_outputs(func, start, times, y, list(parms, ...))
+  ode_result(ode, start$rows(y), outputs, times, found)
 }
 
 overload("hlo_ode", "xlaffi", hlo_ode, by = "own", topic = "Solvers", dtypes = "f32, f64")
@@ -135,11 +138,17 @@ ode_problem <- function(regions, captured) {
   )
 }
 
-ode_result <- function(ode, y, times, found) {
+# What `func` returns behind the derivative, at the states that were found
+ode_outputs <- function(func, start, times, y, more) {
+  xla_vmap(function(t, y) call_written(func, c(list(t, start$state(y)), more), "func")[-1L])(times, y)
+}
+
+ode_result <- function(ode, y, outputs, times, found) {
   ended <- found$status == ode_status[["root"]]
   c(
+    list(time = times, y = y), if (!is.null(outputs)) list(outputs = outputs),
     list(
-      time = times, y = y, steps = found$steps, rejected = found$rejected,
+      steps = found$steps, rejected = found$rejected,
       evaluations = (found$steps + found$rejected) * ode$method$evaluations + 2L,
       converged = (found$status == 0L) | ended, reason = found$status
     ),
@@ -169,6 +178,7 @@ ode_start <- function(y, call) {
   }
   list(
     tree = y, leaves = leaves, dtype = dtypes, size = as.integer(sum(sizes)), names = state_names(y, sizes, labels),
+    order = unlist(Map(function(leaf, before) before + by_columns(leaf@shape), leaves, ends - sizes)),
     value = flat_state(leaves),
     state = function(vector) {
       part(function(leaf, from, to, labels) {
@@ -186,12 +196,15 @@ ode_start <- function(y, call) {
 
 flat_state <- function(leaves) joined(lapply(leaves, function(leaf) reshaped(leaf, as.integer(prod(leaf@shape)))))
 
-# The names of elements, for events: those of a vector, or of scalars in a list
+# Where the elements of an array of R's, column by column, are in the state, which has them row by row
+by_columns <- function(shape) as.vector(aperm(array(seq_len(prod(shape)), rev(c(1L, shape)))))
+
+# The names of elements, for events: those of a vector, or of single numbers in a list; "" for those without
 state_names <- function(y, sizes, labels) {
   if (!is_branch(y)) {
     return(if (length(labels[[1L]]) == 1L) labels[[1L]][[1L]])
   }
-  if (all(sizes == 1) && length(y) == length(sizes)) names(y)
+  if (length(y) == length(sizes)) rep(ifelse(sizes == 1, names2(y), ""), sizes)
 }
 
 ode_times <- function(times, dtype, call) {
@@ -219,6 +232,16 @@ ode_times <- function(times, dtype, call) {
   value + hlo_select(least >= 0, filled(0, least), filled(NaN, least))
 }
 
+ode_tolerances <- function(rtol, atol, start, call) {
+  both <- Map(ode_tolerance, list(rtol = rtol, atol = atol), c("rtol", "atol"), list(start), list(call))
+  if (!is_value(rtol) && !is_value(atol) && any(rtol == 0 & atol == 0)) {
+    abort("hlo_ode: `rtol` and `atol` must not both be 0: no step has an error of 0",
+      op = "hlo_ode", operand = "rtol", call = call
+    )
+  }
+  both
+}
+
 ode_tolerance <- function(x, name, start, call) {
   known <- !is_value(x)
   value <- as_value(x, name, new_type(start$dtype, integer()), call, "hlo_ode")
@@ -228,24 +251,30 @@ ode_tolerance <- function(x, name, start, call) {
       start$size, if (known) values_text(x) else type_text(value)
     ), op = "hlo_ode", operand = name, call = call)
   }
-  if (length(value) == 1L) reshaped(value, integer()) else value
+  if (length(value) == 1L) reshaped(value, integer()) else taken(value, order(start$order), 1L)
 }
 
-# The functions of time and state as regions, of which what they take from outside is known
+# The functions of time and state as regions, of which what they take from outside is known. `further`: whether a
+# function has further results behind the derivative.
 ode_regions <- function(functions, start, more, call) {
   Map(function(f, kind) {
     if (is.null(f)) {
       return(NULL)
     }
     name <- c(f = "func", root = "rootfunc", jump = "func of events", root_jump = "func of events")[[kind]]
-    trace_region(function(params) {
+    further <- FALSE
+    region <- trace_region(function(params) {
       arguments <- c(list(params[[1L]], start$state(params[[2L]])), more)
       check_takes(f, arguments, "hlo_ode", name, call)
       looped({
         out <- call_written(f, arguments, "func")
+        # As deSolve's functions have them
+        further <<- kind == "f" && !is_branch(start$tree) && is_branch(out) && length(out) > 1L
+        if (further) out <- out[1L]
         list(if (kind == "root") root_number(out, start, call) else same_as_state(out, name, start, call))
       })
     }, list(new_type(start$dtype, integer()), new_type(start$dtype, start$size)))
+    c(region, list(further = further))
   }, functions, names(functions))
 }
 

@@ -68,6 +68,10 @@ newest_last <- function(rows, row) {
   if (rows@shape[[1L]] == 1L) row else joined(list(sliced(rows, c(2L, rep(1L, length(rest))), rows@shape), row))
 }
 
+# So many searches along lines in a row that went on downwards until they had no more trials, each step 4 to 5 times
+# the one before, are one without an end.
+most_endless <- 3L
+
 # The search by a line along each direction. Each turn evaluates `at(x)`, list(value, gradient), at one point: the first
 # one at the start, the others at the trial of a line search.
 descent <- function(at, start, memory, tol, max_iter) {
@@ -75,7 +79,8 @@ descent <- function(at, start, memory, tol, max_iter) {
   state <- list(
     par = start, value = number_as(Inf, start), gradient = filled(0, start), direction = filled(0, start),
     slope = zero, known = memory$none, unknown = flag_of(TRUE), line = line_start(zero, zero, zero),
-    begun = flag_of(FALSE), iterations = integer_of(0L), evaluations = integer_of(0L), reason = integer_of(solving)
+    begun = flag_of(FALSE), endless = integer_of(0L), iterations = integer_of(0L), evaluations = integer_of(0L),
+    reason = integer_of(solving)
   )
   solver_loop(function(s) s$reason == solving, function(s) {
     descent_turn(s, at(s$par + s$line$step * s$direction), memory, tol, max_iter)
@@ -95,6 +100,7 @@ descent_turn <- function(s, now, memory, tol, max_iter) {
   s$value <- hlo_select(reported, now$value, s$value)
   s$gradient <- hlo_select(reported, now$gradient, s$gradient)
   s$iterations <- s$iterations + as_count(accepted & s$begun)
+  s$endless <- hlo_select(accepted | failed, hlo_select(looked$endless, s$endless + 1L, integer_of(0L)), s$endless)
   s$evaluations <- s$evaluations + 1L
   s <- next_direction(s, before, accepted, failed, step, memory)
   line <- line_start(first_step(s), s$value, s$slope)
@@ -106,7 +112,8 @@ descent_turn <- function(s, now, memory, tol, max_iter) {
   reason <- hlo_select(accepted & (s$iterations >= max_iter), reason_of("max_iter reached"), reason)
   reason <- hlo_select(accepted & small, reason_of("converged"), reason)
   reason <- hlo_select(!finite & !s$begun, reason_of("not finite"), reason)
-  s$reason <- hlo_select(now$value == -Inf, reason_of("no longer finite"), reason)
+  unbounded <- (now$value == -Inf) | ((s$endless >= most_endless) & (reason == solving))
+  s$reason <- hlo_select(unbounded, reason_of("unbounded, or no longer finite"), reason)
   s$begun <- flag_of(TRUE)
   s
 }

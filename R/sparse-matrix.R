@@ -16,8 +16,9 @@
 #' [diag()], [solve()] with a right side, [determinant()], [det()], [norm()], [sum()], [mean()], [max()], [min()],
 #' [range()], [rowSums()], [colSums()], [dim()], [as.matrix()], [chol()], those of numbers that are zero at zero, such
 #' as [sqrt()] and [expm1()], and of \pkg{Matrix} `sparseMatrix()`, `Diagonal()`, `bdiag()`, `forceSymmetric()`,
-#' `tril()` and `triu()`. What would have to be dense, such as `A + 1` or `solve(A)`, is an error that says so;
-#' `as.matrix(A)` has all elements. What has no entry stays 0, where a matrix of R's that is divided by 0 has NaN.
+#' `tril()`, `triu()`, `band()` and `drop0()`, which leaves the entries as they are. Other functions of \pkg{Matrix},
+#' and what would have to be dense, such as `A + 1` or `solve(A)`, are errors that say so; `as.matrix(A)` has all
+#' elements. What has no entry stays 0, where a matrix of R's that is divided by 0 has NaN.
 #'
 #' `A[i, j] <- v` and `diag(A) <- v` make entries of the elements that are replaced, but for zeros that are known. A
 #' symmetric matrix stays symmetric where the same rows and columns become one number or a symmetric sparse matrix. The

@@ -5,7 +5,7 @@
 hlo_ar1_precision <- function(n, phi, sd = 1) {
   check_given(n, phi)
   call <- environment()
-  n <- check_count(n, "n", call, whole = TRUE)
+  n <- check_count(n, "n", call, least = 1, whole = TRUE)
   given <- vector_parameters(list(phi = phi, sd = sd), "hlo_ar1_precision", call)
   given <- Map(one_number, given, names(given), "hlo_ar1_precision", list(call))
   phi <- given$phi

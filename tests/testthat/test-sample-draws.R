@@ -145,6 +145,18 @@ test_that("what is no part of draws is refused", {
   said(plot(subset(draws, iterations = integer()), "trace"))
 })
 
+test_that("what would be lost at the end, and points of another form, are refused before chains begin", {
+  skip_without_plugin()
+  refused <- function(text, f, ...) expect_error(xla_sample(f, ..., chains = 1), text, class = "xlaffi_error")
+  normal <- function(p) -sum(p$x^2)
+  start <- list(x = 1)
+  refused("not <sparse matrix 1 x 2 .* entries>", normal, start, generated = function(p) hlo_sparse(p$x, 1, 2))
+  refused("`x`, which is the name of a parameter", normal, start, generated = function(p) list(y = 1, x = p$x * 1:2))
+  refused("`inits.*` must have the form of `start`", function(x) -x^2, 1, inits = list(list(zz = 1)))
+  refused("`inits.*` must have the form of `start`", normal, start, inits = list(list(x = list(1))))
+  refused("no parameter is free", function(p) sum(log(p$w)), list(w = 1), constraints = list(w = xla_simplex()))
+})
+
 test_that("plots leave the device as it was, and show what is not finite as such", {
   draws <- made_draws(60L)
   draws$draws[5, 2, "u[c]"] <- NaN

@@ -13,9 +13,11 @@ test_that("integrals are R's, with derivatives by parameters and ends to second 
       plain = lapply(functions, function(f) {
         hlo_integrate(f[[1]], f[[2]], f[[3]], rel_tol = coarse, abs_tol = coarse)
       }),
-      gamma = gamma_of(a), d1 = xla_grad(gamma_of)(a), between = list(between(p), xla_grad(between)(p))
+      gamma = gamma_of(a), d1 = xla_grad(gamma_of)(a), between = list(between(p), xla_grad(between)(p)),
+      nowhere = c(hlo_integrate(dnorm, Inf, Inf)$value, hlo_integrate(dnorm, -Inf, -Inf)$value)
     )
   })(2.5, c(0.5, 1, 2))
+  expect_identical(out$nowhere, c(0, 0))
   for (i in seq_along(functions)) {
     f <- functions[[i]]
     reference <- stats::integrate(f[[1]], f[[2]], f[[3]])

@@ -113,16 +113,19 @@ test_that("many fits at once are those of glm() and nls(), each with its own end
 
 test_that("searches end for a reason", {
   skip_without_plugin()
-  # Functions by number, so that a batch is one search: flat, NaN at the start, without a bound, with a domain, a kink
+  # Functions by number, so that a batch is one search: flat, NaN at the start, without a bound, with a domain, a kink,
+  # without a bound though all values are finite
   cases <- list(
     function(x) 0 * x, function(x) log(x - 3), function(x) -exp(5 * x), function(x) -log(x) - log(1 - x),
-    function(x) abs(x - 1)
+    function(x) abs(x - 1), function(x) -x^2
   )
   if (!all_run()) methods <- "BFGS"
   case <- function(i, m) hlo_minimize(function(x) hlo_case(i, cases, x), 0.3, method = m)
   out <- xla_jit(function(i) {
     stats::setNames(lapply(methods, function(m) xla_vmap(function(i) case(i, m))(i)), methods)
-  })(1:5)
+  })(1:6)
+  expect_identical(out$BFGS$reason[6], 4L)
+  expect_lt(out$BFGS$evaluations[6], 100)
   for (m in methods) {
     fit <- out[[m]]
     expect_identical(fit$reason[c(1, 2, 4)], c(0L, 3L, 0L), info = m)

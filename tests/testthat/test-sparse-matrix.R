@@ -254,7 +254,10 @@ test_that("sparse matrices are made of values as the package Matrix makes them o
       Matrix::sparseMatrix(c(0, 1), 0:1, x = x[1:2], index1 = FALSE),
       Matrix::sparseMatrix(c(1, 2, 1, 2), c(1, 1, 1, 2), x = x),
       Matrix::sparseMatrix(1:4, c(1, 1, 3, 4), x = x, symmetric = TRUE), Matrix::Diagonal(4, x),
-      Matrix::Diagonal(x = x), Matrix::Diagonal(3, x[1]), Matrix::bdiag(list(Matrix::Diagonal(x = x), tall))
+      Matrix::Diagonal(x = x), Matrix::Diagonal(3, x[1]), Matrix::bdiag(list(Matrix::Diagonal(x = x), tall)),
+      Matrix::.bdiag(list(Matrix::Diagonal(x = x), tall)), Matrix::drop0(Matrix::band(x * tall[1:4, ], -1, 1)),
+      Matrix::sparseMatrix(c(1, 2, 1, 2), c(1, 1, 1, 2), x = x, use.last.ij = TRUE, check = FALSE),
+      Matrix::sparseMatrix(c(1, 1, 2), c(1, 1, 2), x = x[1], use.last.ij = TRUE, triangular = TRUE)
     )
   }, c(1.5, -2, 0.5, 3))
 })

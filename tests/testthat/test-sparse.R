@@ -250,6 +250,48 @@ test_that("what does not fit, or would be dense, is refused", {
   said(function(x) a(x)$x)
 })
 
+test_that("what has no meaning for sparse matrices says so, whichever package it is of, and R's data stay R's", {
+  skip_without_plugin()
+  skip_if_not_installed("Matrix")
+  a <- Matrix::bandSparse(3, k = 0:1, diagonals = list(1:3 / 2, c(1, NaN)))
+  functions <- list(
+    base = c(
+      "all.equal", "as.data.frame", "duplicated", "isSymmetric", "nchar", "qr", "rcond", "summary", "unique", "which",
+      "outer", "sapply", "mapply", "Map"
+    ),
+    Matrix = c(
+      "isDiagonal", "isSymmetric", "isTriangular", "symmpart", "skewpart", "nnzero", "%&%", "rcond", "lu", "expm",
+      "Schur", "Matrix", "which", "qr"
+    )
+  )
+  two <- c("outer", "%&%")
+  for (package in names(functions)) {
+    for (name in functions[[package]]) {
+      code <- as.call(list(as.name("::"), as.name(package), as.name(name)))
+      code <- as.call(c(code, switch(name, mapply = , Map = quote(sin)), quote(a), switch(name, sapply = quote(sin)),
+        if (name %in% two) quote(a)
+      ))
+      text <- paste0(if (name == "sapply") "as[.]list" else name, ".* of a sparse matrix is not available")
+      expect_error(xla_jit(eval(bquote(function(a) .(code))))(a), text,
+        class = "xlaffi_error_unimplemented", info = paste(package, name)
+      )
+    }
+  }
+  refused <- function(f, text) expect_error(xla_jit(f)(a, 1:3 / 2), text, class = "xlaffi_error")
+  refused(function(a, x) Matrix::sparseVector(x, 1:3, 5), "sparseVector.* is not available")
+  refused(function(a, x) Matrix::bandSparse(3, k = 0, diagonals = list(x)), "bandSparse.* is not available")
+  refused(function(a, x) Matrix::sparseMatrix(1:3, 1:3, x = x, repr = "T"), "`repr` must be one of")
+  refused(function(a, x) Matrix::sparseMatrix(1:3, 1:3, x = x, give = 1), "unused arguments in `...`: give")
+  refused(function(a, x) Matrix::sparseMatrix(1:3, 3:1, x = x, triangular = TRUE), "must lie in one triangle")
+  refused(function(a, x) Matrix::sparseMatrix(1:3, 1:3, x = x, dimnames = list("a", NULL)), "`dimnames` must be")
+  refused(function(a, x) Matrix::drop0(a, tol = 0.1), "`tol` must be 0")
+  refused(function(a, x) rowSums(a, dims = 2), "`dims` must be 1")
+  sums <- list(rowSums, colSums, rowMeans, colMeans)
+  out <- xla_jit(function(a) lapply(sums, function(f) list(f(a), f(a, na.rm = TRUE))))(a)
+  expect_equal(out, lapply(sums, function(f) list(f(as.matrix(a)), f(as.matrix(a), na.rm = TRUE))))
+  expect_identical(xla_jit(function(x) x + Matrix::isDiagonal(a) + Matrix::isDiagonal(Matrix::Diagonal(2)))(1), 2)
+})
+
 test_that("patterns are told as differences in Base64 VLQ", {
   # As source maps have them: 0, 1, -1, 15, 16 and -16 are A, C, D, e, gB and hB.
   expect_identical(differences_text(cumsum(c(0, 1, -1, 15, 16, -16))), "ACDegBhB")
