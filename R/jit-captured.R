@@ -14,7 +14,7 @@ captured_variables <- function(functions, classes = character()) {
   add <- function(env, values, functions = FALSE, fields = FALSE) {
     names <- names(values)
     waiting <<- c(waiting, unlist(lapply(values, reached_through, env), recursive = FALSE))
-    classes <<- unique(c(classes, unlist(lapply(unname(values), classes_of))))
+    classes <<- unique(c(classes, classes_of(values)))
     place <- Position(function(group) {
       identical(group$env, env) && group$functions == functions && group$fields == fields
     }, found)

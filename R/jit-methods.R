@@ -34,8 +34,8 @@ classes_of <- function(x) {
   if (is_own || is.function(x) || is.language(x)) {
     return(if (!is_own) own)
   }
-  parts <- c(attributes(x), if (is.list(x)) unclass(x))
-  parts <- if (length(parts) <= most_fields) parts[vapply(parts, function(x) is.object(x) || is.list(x), NA)]
+  parts <- c(attributes(x), if (is.list(x) && length(unclass(x)) <= most_fields) unclass(x))
+  parts <- parts[vapply(parts, function(x) is.object(x) || is.list(x), NA)]
   unique(c(own, unlist(lapply(unname(parts), classes_of))))
 }
 
@@ -84,7 +84,7 @@ s3_table <- function(env) get0(".__S3MethodsTable__.", envir = env, inherits = F
 # `read` and the `value` that it had (trace-session.R); and where on the search path R looks now, as attach() and
 # detach() give names another meaning.
 watched <- function(captured, reads) {
-  classes <- unique(c(attr(captured, "classes"), classes_of(lapply(reads, `[[`, "values"))))
+  classes <- unique(c(attr(captured, "classes"), classes_of(reads)))
   homes <- attr(captured, "homes")
   groups <- c(
     settled(captured), reads, method_tables(captured), attributes_of(captured),

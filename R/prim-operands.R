@@ -95,7 +95,7 @@ operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()
         op, names[[2L]], shape_text(x@shape), names[[1L]], shape_text(y@shape)
       ),
       op = op, operand = names[[2L]], call = call, hint = if (isTRUE(one)) {
-        "R repeats an array of one element along a vector, but warns that it will not for long: `c()` makes it a number."
+        "R repeats an array of one element, and warns that it will not for long: `c()` makes it a number."
       } else {
         "`hlo_broadcast()` repeats along axes."
       }
