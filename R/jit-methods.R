@@ -72,11 +72,15 @@ methods_there <- function(classes, homes) {
 
 is_session_function <- function(f) typeof(f) == "closure" && !in_package(topenv(environment(f)))
 
-# Tables of S3 methods for generics of R's and of the session, which registerS3method() and packages fill
+# Tables of S3 methods for generics of the session and of R's, which registerS3method() and packages fill. The session
+# has one from the first method on.
 registered_tables <- function() {
-  tables <- lapply(list(globalenv(), baseenv(), asNamespace("stats"), asNamespace("utils")), s3_table)
-  Filter(is.environment, tables)
+  tables <- lapply(homes_of_tables, .subset2, ".__S3MethodsTable__.")
+  if (is.null(tables[[1L]])) tables[[1L]] <- emptyenv()
+  tables
 }
+
+homes_of_tables <- list(globalenv(), baseenv(), asNamespace("stats"), asNamespace("utils"))
 
 s3_table <- function(env) get0(".__S3MethodsTable__.", envir = env, inherits = FALSE)
 
@@ -130,39 +134,40 @@ methods_to_come <- function(classes, generics, homes) {
   }
 }
 
-# Registered methods for these classes, and a look whether there are more, in `homes` or registered.
+# A look whether there are other methods for these classes, in `homes` or registered. Objectives are saved with it, so
+# tables of packages are no part of it.
 later_methods <- function(classes, homes) {
-  tables <- registered_tables()
   methods_of <- methods_for(classes)
-  registered <- lapply(tables, function(table) {
-    names <- methods_of(names(table))
-    list(env = table, names = names, values = unname(mget(names, table)), functions = TRUE)
-  })
-  # The session has a table from the first method on.
-  table <- list(
-    env = globalenv(), names = ".__S3MethodsTable__.", values = list(s3_table(globalenv())), functions = FALSE
-  )
-  c(registered, list(table, list(read = methods_came(classes, homes, tables), value = FALSE)))
-}
-
-methods_came <- function(classes, homes, tables) {
-  places <- c(homes, tables)
-  methods_of <- methods_for(classes)
-  known <- lapply(places, function(env) methods_of(names(env)))
-  sizes <- lengths(tables)
+  known <- lapply(homes, function(env) methods_of(names(env)))
+  registered_now <- function(tables) lapply(tables, function(table) mget(methods_of(names(table)), table))
+  registered <- registered_now(registered_tables())
+  filled <- which(lengths(registered) > 0L)
+  sizes <- lengths(registered_tables())
   is_method <- function(name, env) {
     startsWith(name, s4_table) || exists(name, envir = env, mode = "function", inherits = FALSE)
   }
-  function() {
-    now <- lengths(tables)
-    # To count is quicker than to look through the names, and registered methods are not taken away.
-    for (i in if (identical(now, sizes)) seq_along(homes) else seq_along(places)) {
-      found <- methods_of(names(places[[i]]))
+  have_come <- function() {
+    for (i in seq_along(homes)) {
+      found <- methods_of(names(homes[[i]]))
       if (!identical(found, known[[i]])) {
-        for (name in setdiff(found, known[[i]])) if (is_method(name, places[[i]])) return(TRUE)
+        for (name in setdiff(found, known[[i]])) if (is_method(name, homes[[i]])) return(TRUE)
       }
     }
-    sizes <<- now
     FALSE
   }
+  other_registered <- function() {
+    tables <- registered_tables()
+    # To count is quicker than to look through the names, and registered methods are not taken away.
+    if (identical(lengths(tables), sizes)) {
+      for (i in filled) {
+        if (!is_same(mget(names(registered[[i]]), tables[[i]]), registered[[i]])) return(TRUE)
+      }
+    } else if (!is_same(registered_now(tables), registered)) {
+      return(TRUE)
+    } else {
+      sizes <<- lengths(tables)
+    }
+    FALSE
+  }
+  list(list(read = function() have_come() || other_registered(), value = FALSE))
 }
