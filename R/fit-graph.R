@@ -50,7 +50,7 @@ traced_count <- function(self) {
   plain <- is.null(traced$mesh) && is.null(traced$present) && !length(region$effects) && !traced$spoke
   if (plain && can_be_kept(region)) {
     reads <- trace_state$session_reads
-    graph <- list(region = region, reads = reads, watched = on_search_path(c(settled(captured), grouped_reads(reads))))
+    graph <- list(region = region, reads = reads, watched = watched(captured, grouped_reads(reads)))
     objective_graph$last <- rlang::new_weakref(self, graph)
   }
   list(count = traced$results@shape)
@@ -81,6 +81,6 @@ mentions_values <- function(x, depth = 0L) {
   if (is_value(x) || is.environment(x) || depth > 10L) {
     return(TRUE)
   }
-  if (is.function(x)) x <- if (is.primitive(x)) list() else lapply(free_variables(x), `[[`, "values")
+  if (is.function(x)) x <- if (is.primitive(x)) list() else lapply(free_variables(x)$groups, `[[`, "values")
   is.list(x) && any(vapply(x, mentions_values, NA, depth + 1L))
 }

@@ -6,8 +6,7 @@
 recount <- function(self) {
   before <- self$lasting
   traced <- lasting_count(self)
-  self$session <- traced$session
-  self$captured <- on_search_path(captured_variables(list(self$f)))
+  self$captured <- watched(captured_variables(list(self$f)), traced$session)
   self$facts <- traced$facts
   same <- identical(self$count, traced$count) && same_plan(self$plan, traced$plan) && identical(self$lasting, before)
   if (!same) {

@@ -180,7 +180,7 @@ about_data <- function(self) {
 # Goes to the point `x`, which forgets what is known of another one, and of another program.
 go_to <- function(self, x, call) {
   if (!is.double(x) || !is.null(attributes(x)) || length(x) != self$size) x <- check_point(self, x, call)
-  if (changed(self$captured) || (length(self$session) && changed(self$session))) {
+  if (changed(self$captured)) {
     recount(self)
     self$mode <- self$x <- NULL
     self$calls <- list()

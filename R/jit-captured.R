@@ -4,15 +4,17 @@
 # Variables that functions of the user read, and the functions that they call, by environments: `env`, `names` and
 # `values`, NULL for what is not there (yet); in groups of `functions` only functions are there, as R passes over all
 # else where it looks for one. Holding the values makes R copy them when they are changed, so the same object is the
-# same value.
-captured_variables <- function(functions) {
-  found <- list()
-  seen <- list()
+# same value. Methods are among them for the classes of what is found, and for `classes`; attributes of the result say
+# which `classes` these are, what generics code names and the `homes` where R looks for methods.
+captured_variables <- function(functions, classes = character()) {
+  found <- seen <- homes <- list()
+  generics <- looked_for <- character()
   is_seen <- function(x) any(vapply(seen, is_same, NA, x))
   waiting <- functions
   add <- function(env, values, functions = FALSE, fields = FALSE) {
     names <- names(values)
     waiting <<- c(waiting, unlist(lapply(values, reached_through, env), recursive = FALSE))
+    classes <<- unique(c(classes, classes_of(values)))
     place <- Position(function(group) {
       identical(group$env, env) && group$functions == functions && group$fields == fields
     }, found)
@@ -24,26 +26,40 @@ captured_variables <- function(functions) {
       found[[place]]$values <<- c(found[[place]]$values, values[new])
     }
   }
-  while (length(waiting)) {
-    x <- waiting[[1L]]
-    waiting <- waiting[-1L]
+  visit <- function(x) {
     if (inherits(x, "xlaffi_jit")) {
-      waiting <- c(environment(x)$uses, waiting)
+      waiting <<- c(environment(x)$uses, waiting)
     } else if (is.environment(x)) {
       x <- as.environment(x)
       if (!is_seen(x) && !in_package(x) && !identical(x, globalenv()) && length(x) <= most_fields) {
-        seen <- c(seen, list(x))
+        seen <<- c(seen, list(x))
+        classes <<- unique(c(classes, classes_of(x)))
         names <- setdiff(ls(x, all.names = TRUE, sorted = FALSE), "...")
         names <- Filter(function(name) !bindingIsActive(name, x), names)
         add(x, present(names, x), fields = TRUE)
       }
     } else if (typeof(x) == "closure" && !in_package(environment(x)) && !is_seen(x)) {
-      seen <- c(seen, list(x))
-      for (group in free_variables(x)) add(group$env, group$values, group$functions)
-      waiting <- c(waiting, functions_in_dots(x))
+      seen <<- c(seen, list(x))
+      free <- free_variables(x)
+      homes <<- unique(c(homes, users_environments(environment(x))))
+      generics <<- unique(c(generics, free$generics))
+      classes <<- unique(c(classes, free$classes))
+      for (group in free$groups) add(group$env, group$values, group$functions)
+      waiting <<- c(waiting, functions_in_dots(x))
     }
   }
-  found
+  repeat {
+    while (length(waiting)) {
+      x <- waiting[[1L]]
+      waiting <- waiting[-1L]
+      visit(x)
+    }
+    if (all(classes %in% looked_for)) break
+    homes <- unique(c(homes, users_environments(globalenv())))
+    looked_for <- classes
+    for (group in methods_there(classes, homes)) add(group$env, group$values, group$functions)
+  }
+  structure(found, classes = classes, generics = generics, homes = homes)
 }
 
 # An environment with more than this is not looked into.
@@ -80,8 +96,9 @@ present <- function(names, env) {
   })
 }
 
-# What a function reads that is not in a package: `env`, `values`, and whether only `functions` count there. Names that
-# are assigned by `<<-` are its own notes.
+# What a function reads that is not in a package: `groups` of `env`, `values`, and whether only `functions` count there;
+# with the `generics` that it may call and the `classes` that it gives to objects. Names that are assigned by `<<-` are
+# its own notes.
 # Names of R's functions are among them, for the user may give them another meaning later.
 free_variables <- function(f) {
   code <- as.call(c(as.name("{"), formals(f), body(f)))
@@ -94,6 +111,7 @@ free_variables <- function(f) {
   classes <- intersect(of_classes, c(called, variables))
   if ("new" %in% classes) variables <- c(variables, ".__T__initialize:methods")
   if (length(classes)) variables <- c(variables, paste0(".__C__", strings_in(code)))
+  given <- if (any(c("structure", "class", "oldClass") %in% called)) classes_given(code)
   found <- list()
   for (env in users_environments(environment(f))) {
     of_any_kind <- unique(c(variables, methods_in(env, generics)))
@@ -104,7 +122,7 @@ free_variables <- function(f) {
     variables <- setdiff(variables, names(Filter(Negate(is.null), values)))
     called <- setdiff(called, names(Filter(is.function, c(values, functions))))
   }
-  found
+  list(groups = found, generics = generics, classes = given)
 }
 
 # Where R looks for what code in `env` names, as far as the user's own: what others attach are packages.
@@ -121,27 +139,6 @@ in_package <- function(env) isNamespace(env) || identical(env, baseenv()) || ide
 
 # Functions of S4 classes, whose definitions are variables
 of_classes <- c("new", "is", "validObject", "existsMethod", "hasMethod", "isVirtualClass", "extends", "slotNames")
-
-group_generics <- c("Ops", "Math", "Summary", "Complex", "Arith", "Compare", "Logic", "Math2")
-
-# S3 methods, and tables of S4 methods, for these generics
-methods_in <- function(env, generics) {
-  there <- ls(env, all.names = TRUE, sorted = FALSE)
-  tables <- grep("^[.]__T__", there, value = TRUE)
-  tables <- tables[sub("^[.]__T__(.*):.*$", "\\1", tables) %in% generics]
-  dotted <- grep(".[.].", there, value = TRUE)
-  starts <- paste0(generics, ".")
-  c(tables, dotted[vapply(dotted, function(name) any(startsWith(name, starts)), NA)])
-}
-
-# A method for another class is one more entry in a generic's table, as a read (trace-session.R).
-method_tables <- function(captured) {
-  tables <- unlist(lapply(captured, function(group) group$values[startsWith(group$names, ".__T__")]), recursive = FALSE)
-  lapply(Filter(is.environment, unname(tables)), function(table) {
-    read <- function() ls(table, all.names = TRUE)
-    list(read = read, value = read())
-  })
-}
 
 # Functions among the arguments that a function has from the one that made it: `...` is no variable.
 functions_in_dots <- function(f) {
@@ -250,15 +247,22 @@ given_parts <- function(code) {
 
 # The names that code assigns by `<<-`
 noted <- function(code) {
-  names <- character()
-  level <- if ("<<-" %in% all.names(code)) list(code)
+  if ("<<-" %in% all.names(code)) {
+    assigned <- Filter(function(code) identical(code[[1L]], as.name("<<-")), calls_in(code))
+    unlist(lapply(assigned, function(code) all.names(code[[2L]])))
+  }
+}
+
+# All calls in code, level by level: a call for each part of a deep expression would use up R's stack.
+calls_in <- function(code) {
+  found <- list()
+  level <- list(code)
   while (length(level)) {
     level <- Filter(is.call, level)
-    assigned <- Filter(function(code) identical(code[[1L]], as.name("<<-")), level)
-    names <- c(names, unlist(lapply(assigned, function(code) all.names(code[[2L]]))))
+    found <- c(found, level)
     level <- unlist(lapply(level, function(code) c(list(code[[1L]]), given_parts(code))), recursive = FALSE)
   }
-  names
+  found
 }
 
 # Code as one call, without a class: terms have methods of their own.

@@ -1,30 +1,28 @@
 # Whether variables have other values than captured_variables() found.
 
-# In most cases they have not: then each value is the object that is kept, and nothing is compared.
-changed <- function(captured) {
-  version <- attr(captured, "search")
-  if (!is.null(version) && version != search_version()) {
+# In most cases they have not: then each value is the object that is kept, and nothing is compared. `watched` is as
+# watched() has it.
+changed <- function(watched) {
+  if (watched$search != search_version() || others(watched$variables)) {
     return(TRUE)
   }
-  if (isTRUE(.Call(wrap__same_variables, captured))) {
+  for (group in watched$reads) if (!is_same(group$read(), group$value)) return(TRUE)
+  FALSE
+}
+
+others <- function(variables) {
+  if (isTRUE(.Call(wrap__same_variables, variables))) {
     return(FALSE)
   }
-  for (group in captured) {
-    if (is.null(group$read)) {
-      values <- values_now(group)
-      # In a forked child there is an error in place of an answer.
-      if (!isTRUE(.Call(wrap__same_objects, values, group$values)) && !is_same(values, group$values)) {
-        return(TRUE)
-      }
-    } else if (!is_same(group$read(), group$value)) {
+  for (group in variables) {
+    values <- values_now(group)
+    # In a forked child there is an error in place of an answer.
+    if (!isTRUE(.Call(wrap__same_objects, values, group$values)) && !is_same(values, group$values)) {
       return(TRUE)
     }
   }
   FALSE
 }
-
-# The same, with where on the search path R looks now: attach() and detach() give names another meaning.
-on_search_path <- function(captured) structure(captured, search = search_version())
 
 # `version` counts how often the user's environments on the search path were found to be others. `links` are these, each
 # with the one before it; what comes first behind the global environment, `top`, is looked at, too, as attach() puts

@@ -32,6 +32,9 @@
 #' formulas and calls that `f` uses. What `f` reads while it is traced by `get()`, `exists()`, `eval()`, `with()`, `$`,
 #' `[[`, `ls()` and the like is noticed by any name and in any environment of the session; so is what `getOption()`,
 #' `options()`, `Sys.getenv()`, `getwd()` and `Sys.getlocale()` give. Numbers are compared bit by bit: 0 is not -0.
+#' Methods of S3 and S4 for the classes of what `f` reads, or gives a class itself, are noticed when they come, change
+#' or go, also where R's functions call them, as `nrow()` calls `dim()`; for R's own classes, as data frames, where `f`
+#' names the generic.
 #' Not noticed is what functions of other packages read by themselves, what `f` itself assigns by `<<-`, or to fields,
 #' another environment around one (`parent.env<-`), and what code in C changes within an array that `f` reads, as
 #' data.table's `:=` does: give such an array as an argument.
@@ -149,7 +152,7 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, pa
     # While a program is being written, this becomes a part of it.
     key <- if (!is_tracing()) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) jit_state$calls[[key]]
-    if (is.null(call) || (length(call$captured) && changed(call$captured)) || !same_names(call, arguments)) {
+    if (is.null(call) || changed(call$captured) || !same_names(call, arguments)) {
       return(run_new(self, arguments, environment()))
     }
     run_again(call, arguments)

@@ -25,6 +25,7 @@ placed_arguments <- function(f, shardings, arguments, types, call) {
     if (!is.null(shardings$inputs)) refuse_no_mesh(call)
     return(NULL)
   }
+  check_mesh_is_here(mesh, "mesh", call)
   name <- if (is.null(shardings$name)) "in_shardings" else shardings$name
   given <- given_specs(if (is.null(shardings$of)) f else shardings$of, shardings$inputs, arguments, call, name)
   entries <- Map(function(x, type, spec, label) {

@@ -154,7 +154,7 @@ run_new <- function(self, arguments, env) {
     call$read <- !call$any && is.null(call$present)
     call$plain <- is.null(call$layout) && is.null(call$present) && is.null(call$terms) && !length(call$hidden) &&
       identical(call$form, "one")
-    call$captured <- on_search_path(c(settled(captured), call$session, method_tables(captured)))
+    call$captured <- watched(captured, call$session)
     remember_call(call, key)
   }
   run_again(call, leaves)

@@ -67,7 +67,7 @@ own_function <- function(own) {
     arguments <- list(...)
     key <- if (!is_tracing()) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) jit_state$calls[[key]]
-    if (!is.null(call) && !(length(call$captured) && changed(call$captured))) {
+    if (!is.null(call) && !changed(call$captured)) {
       return(run_again(call, arguments))
     }
     if (!is.null(key) && !is.null(known[[key]])) {

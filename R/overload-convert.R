@@ -58,7 +58,17 @@ converted_copy <- function(f, home) {
   methods <- unlist(lapply(users_environments(environment(f)), methods_in, c(names, group_generics)))
   methods <- grep("^[.]__T__", methods, value = TRUE, invert = TRUE)
   environment(copy) <- new_patched_environment(unique(c(names, methods)), environment(f), home, noted(code))
+  bind_registered(patched_environment_of(environment(copy)), names, environment(f))
   copy
+}
+
+# Methods that the session has registered for its own generics, among `names`; those that are variables come first.
+bind_registered <- function(layer, names, env) {
+  table <- s3_table(globalenv())
+  for (name in names(table)) {
+    is_method <- any(startsWith(name, paste0(names, "."))) && !exists(name, envir = env, mode = "function")
+    if (is_method) bind_to(layer, name, table, convert_function)
+  }
 }
 
 # The names that code looks up, among them those in strings where functions are named so, and of replacement functions.

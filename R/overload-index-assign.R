@@ -22,7 +22,8 @@
     return(with_value_last(`[[<-.xlaffi_value`, x, ...))
   }
   given <- index_arguments(...)
-  if (keeps_r_meaning(x, given, value) || (is.null(x) && length(value) != 1L)) {
+  if (keeps_r_meaning(x, given, value) || is.null(x)) {
+    # NULL becomes a list.
     check_fixed_index(x, given, call)
     x[[...]] <- value
     return(x)

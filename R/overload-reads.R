@@ -56,7 +56,8 @@ note_names <- function(names, env, inherits = TRUE, mode = "any") {
     if (!length(names)) break
     values <- only_functions(present(names, home), mode == "function")
     note_values(home, values, mode == "function")
-    reached <- captured_variables(unlist(lapply(values, reached_through), recursive = FALSE))
+    functions <- unlist(lapply(values, reached_through), recursive = FALSE)
+    reached <- captured_variables(functions, classes_of(values))
     for (group in reached) note_values(group$env, group$values, group$functions)
     names <- setdiff(names, names(Filter(Negate(is.null), values)))
   }

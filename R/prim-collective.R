@@ -177,9 +177,14 @@ integers_text <- function(x) {
   sprintf("dense<%s> : tensor<%dx%dxi64>", if (length(x)) sizes_text(rows) else "", nrow(x), ncol(x))
 }
 
-# A call of StableHLO with the attributes that collectives have.
+# A call of StableHLO with the attributes that collectives have. StableHLO refuses arrays without elements, of which
+# there is nothing to tell.
 collective_text <- function(node, operands, scope, name, ..., group = node$params$group, reduction = NULL,
                             global = TRUE) {
+  type <- node$types[[1L]]
+  if (any(type@shape == 0L)) {
+    return(sprintf("stablehlo.constant dense<> : %s", mlir_type(type)))
+  }
   scope$count$channels <- c(scope$count$channels, 0L)[[1L]] + 1L
   fields <- c(
     if (!is.null(group)) sprintf("replica_groups = %s", integers_text(device_groups(group))), ...,
@@ -190,7 +195,7 @@ collective_text <- function(node, operands, scope, name, ..., group = node$param
   if (is.null(reduction)) {
     return(sprintf("%s : %s", head, signature_text(node)))
   }
-  scalar <- mlir_type(new_type(node$types[[1L]]@dtype, integer()))
+  scalar <- mlir_type(new_type(type@dtype, integer()))
   names <- sprintf("%%reduce%d_%s", scope$count$channels, c("x", "y", "both"))
   c(
     sprintf("%s ({", head), sprintf("%s^bb0(%s: %s, %s: %s):", scope$indent, names[[1L]], scalar, names[[2L]], scalar),

@@ -131,12 +131,24 @@ overload_mvfft <- function(z, inverse = FALSE) {
 overload("fft", "stats", overload_fft, topic = "Complex numbers and bits", dtypes = "all numbers")
 overload("mvfft", "stats", overload_mvfft, topic = "Complex numbers and bits", dtypes = "all numbers")
 
+fft_text <- function(node, operands, scope) {
+  p <- node$params
+  text <- text_lines(scope)
+  if (!is.null(scope$mesh)) {
+    # On a mesh the transformed axes are whole on each device: what XLA gathers itself, as it finds it cut along them,
+    # gets a layout that its own transform refuses.
+    rank <- length(node$inputs[[1L]]@shape)
+    entries <- sharding_text(rep(list(character()), rank), seq_len(rank - length(p$lengths)))
+    operands <- text$add(sprintf("sdy.sharding_constraint %s %s : %s", operands, entries, input_types(node)))
+  }
+  name <- text$add(sprintf(
+    "stablehlo.fft %s, type = %s, length = %s : %s", operands, p$type, sizes_text(p$lengths), signature_text(node)
+  ))
+  list(names = name, lines = text$lines(), calls = TRUE)
+}
+
 primitive("fft",
-  text = function(node, operands, scope) {
-    p <- node$params
-    lengths <- sizes_text(p$lengths)
-    sprintf("stablehlo.fft %s, type = %s, length = %s : %s", operands, p$type, lengths, signature_text(node))
-  },
+  text = fft_text,
   jvp = function(node, tangents) {
     type <- node$types[[1L]]
     list(bind("fft", tangents, type@dtype, type@shape, node$params))

@@ -87,12 +87,18 @@ operands <- function(x, y, op, names = c("e1", "e2"), call = rlang::caller_env()
   x <- converted(as_value(x, names[[1L]], like(y), call, op), dtype)
   shape <- common_shape(x@shape, y@shape)
   if (is.null(shape)) {
+    ranks <- lengths(list(x@shape, y@shape))
+    one <- if (any(ranks == 1L) && any(ranks > 1L)) c(length(x), length(y))[ranks > 1L] == 1
     abort(
       sprintf(
         "%s: `%s` must have shape %s as `%s` has, or be a vector that is repeated a whole number of times, not %s",
         op, names[[2L]], shape_text(x@shape), names[[1L]], shape_text(y@shape)
       ),
-      op = op, operand = names[[2L]], hint = "`hlo_broadcast()` repeats along axes.", call = call
+      op = op, operand = names[[2L]], call = call, hint = if (isTRUE(one)) {
+        "R repeats an array of one element, and warns that it will not for long: `c()` makes it a number."
+      } else {
+        "`hlo_broadcast()` repeats along axes."
+      }
     )
   }
   list(repeated(x, shape), repeated(y, shape))

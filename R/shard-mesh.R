@@ -110,7 +110,19 @@ check_mesh <- function(mesh, name = "mesh", call = rlang::caller_env()) {
   if (!inherits(mesh, "xlaffi_mesh")) {
     abort(sprintf("`%s` must be a mesh made by xla_mesh(), not %s", name, describe(mesh)), operand = name, call = call)
   }
+  check_mesh_is_here(mesh, name, call)
   mesh
+}
+
+# A function may come from a file with the mesh that it is for.
+check_mesh_is_here <- function(mesh, name, call) {
+  force(mesh)
+  if (!is.null(why_gone(mesh_label(mesh)))) {
+    abort(sprintf("`%s` is a mesh of another session, %s, whose devices are gone", name, format(mesh)),
+      "FAILED_PRECONDITION", operand = name, call = call,
+      hint = "Make it again with `xla_mesh()`, and the functions and arrays that are for it."
+    )
+  }
 }
 
 mesh_size <- function(mesh) length(mesh$devices)

@@ -6,6 +6,7 @@ mesh_of_program <- function() trace_state$mesh
 # The program that is being traced is one for this mesh.
 use_mesh <- function(mesh, call = rlang::caller_env()) {
   if (is.null(trace_state$mesh)) {
+    check_mesh_is_here(mesh, "mesh", call)
     if (!identical(platform(mesh$devices[[1L]]), trace_state$platform)) {
       abort(
         sprintf(

@@ -72,6 +72,7 @@ test_that("wrong operands are named", {
     x + h
     i + l
     x + m
+    x + xlaffi:::new_parameter(ffi_type("f64", c(1, 1)))
     m + xlaffi:::new_parameter(ffi_type("f64", c(2, 4)))
     x * c(1, 2)
     l + 1.5

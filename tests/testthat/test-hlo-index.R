@@ -75,6 +75,30 @@ test_that("names of R's own vectors and matrices stay, and grow, where values ar
   expect_identical(listed, list(a = 1.5))
 })
 
+test_that("an element put into NULL makes a list, as in R", {
+  skip_without_plugin()
+  f <- function(x) {
+    named <- c()
+    named[["mu"]] <- x[1]
+    named[["sd"]] <- 2 * x[1]
+    numbered <- NULL
+    numbered[[1]] <- x[2]
+    numbered[[2]] <- x
+    far <- NULL
+    far[[3]] <- x[1]
+    turns <- NULL
+    for (i in 1:100) turns[[i]] <- x[1] * i
+    list(named, numbered, far[[3]], named$mu + length(far) + is.list(turns) + sum(unlist(turns)))
+  }
+  expect_equal(xla_jit(f)(c(2, 3)), f(c(2, 3)))
+  put <- function(x, i) {
+    found <- NULL
+    found[[i]] <- x
+    found
+  }
+  expect_error(xla_jit(put)(1, 2), "must be known while the program is written")
+})
+
 test_that("indices that are values are positions", {
   skip_without_plugin()
   data <- c(data, list(i = 3L, j = c(2L, 4L, 2L), p = cbind(c(1L, 2L), c(3L, 1L)), d = 2.9))

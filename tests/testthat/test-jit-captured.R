@@ -1,20 +1,5 @@
 # Compiled functions notice what is changed in the session.
 
-# Runs `code`, whose `f` is compiled, before and after `change`, and R's own `f` beside it.
-expect_noticed <- function(code, change, x = c(1, 2)) {
-  run <- function(compile) {
-    env <- new.env(parent = globalenv())
-    eval(code, env)
-    f <- if (compile) xla_jit(env$f) else env$f
-    first <- f(x)
-    eval(change, env)
-    list(first, f(x))
-  }
-  expected <- run(FALSE)
-  expect_false(isTRUE(all.equal(expected[[1L]], expected[[2L]])), label = deparse1(code))
-  expect_equal(run(TRUE), expected, label = deparse1(code))
-}
-
 test_that("changes of variables are noticed however the code names them", {
   skip_without_plugin()
   change <- quote(k <- 10)
@@ -88,69 +73,6 @@ test_that("changes of functions are noticed however they are called", {
   }), quote(k <- 7))
 })
 
-test_that("changes of methods and of what they read are noticed", {
-  skip_without_plugin()
-  s3 <- quote({
-    k <- 2
-    g <- function(s) UseMethod("g")
-    g.aa <- function(s) s$v * k
-    f <- function(x) g(structure(list(v = x), class = "aa"))
-  })
-  expect_noticed(s3, quote(k <- 10))
-  expect_noticed(s3, quote(g.aa <- function(s) s$v + 100))
-})
-
-test_that("methods, classes and functions that come later are noticed", {
-  skip_without_plugin()
-  expect_noticed(quote({
-    obj <- structure(list(), class = c("bar", "foo"))
-    g <- function(o, x) UseMethod("g")
-    g.foo <- function(o, x) x + 1
-    f <- function(x) g(obj, x)
-  }), quote(g.bar <- function(o, x) x * 100))
-  expect_noticed(quote({
-    g <- function(x) UseMethod("g")
-    g.default <- function(x) x
-    f <- function(x) g(x)
-  }), quote(g.numeric <- function(x) x * 10))
-  # R's classes are those of the session.
-  home <- globalenv()
-  # With its table of methods, which would be a part of every function that names it
-  withr::defer(suppressMessages(methods::removeGeneric("later", where = home)))
-  withr::defer(for (class in c("XlaffiLater", "XlaffiLate")) methods::removeClass(class, where = home))
-  methods::setClass("XlaffiLate", representation(k = "numeric"), prototype(k = 1), where = home)
-  methods::setClass("XlaffiLater", contains = "XlaffiLate", where = home)
-  methods::setGeneric("later", function(o, x) standardGeneric("later"), where = home)
-  methods::setMethod("later", "XlaffiLate", function(o, x) x + 1, where = home)
-  late <- methods::new("XlaffiLater", k = 3)
-  f <- function(x) later(late, x) # nolint: object_usage_linter.
-  g <- function(x) x + methods::new("XlaffiLate")@k
-  environment(f) <- environment(g) <- list2env(list(late = late), parent = home)
-  compiled <- list(xla_jit(f), xla_jit(g))
-  expect_identical(list(compiled[[1L]](2), compiled[[2L]](2)), list(3, 3))
-  methods::setMethod("later", "XlaffiLater", function(o, x) x * 100, where = home)
-  methods::setClass("XlaffiLate", representation(k = "numeric"), prototype(k = 5), where = home)
-  expect_identical(list(compiled[[1L]](2), compiled[[2L]](2)), list(200, 7))
-  for (body in expression(
-    attr(held, "f")(x), x * getElement(fields, "k"), {
-      k <- 5
-      rm(k)
-      x * k
-    }, {
-      k <- 5
-      x * k * local(k, envir = parent)
-    }
-  )) {
-    expect_noticed(bquote({
-      parent <- environment()
-      k <- 1
-      fields <- list2env(list(k = 1))
-      held <- structure(list(), f = function(x) x * k)
-      f <- function(x) .(body)
-    }), quote(k <- fields$k <- 7))
-  }
-})
-
 test_that("changes of fields are noticed", {
   skip_without_plugin()
   for (body in expression(
@@ -165,6 +87,21 @@ test_that("changes of fields are noticed", {
     }), quote({
       cfg$k <- 10
       cfg$inner$k <- 10
+    }))
+  }
+})
+
+test_that("changes of attributes of environments are noticed", {
+  skip_without_plugin()
+  for (body in expression(x * attr(cfg, "k"), x * attributes(held$cfg)$k, if (inherits(cfg, "late")) x else -x)) {
+    expect_noticed(bquote({
+      cfg <- new.env()
+      attr(cfg, "k") <- 2
+      held <- list(cfg = cfg)
+      f <- function(x) .(body)
+    }), quote({
+      attr(cfg, "k") <- 10
+      class(cfg) <- "late"
     }))
   }
 })

@@ -117,4 +117,12 @@ test_that("what comes from a file is dead, and says so", {
     xla_jit(function(x) x)(dead)
     xla_shard(dead, dead@mesh)
   })
+  mapped <- xla_shard_map(function(x) x, x@mesh, "data", "data")
+  placed <- xla_jit(function(x) x, mesh = x@mesh)
+  constrained <- local({
+    mesh <- x@mesh
+    xla_jit(function(x) hlo_shard(x, "data", mesh))
+  })
+  saveRDS(list(mapped, placed, constrained), file)
+  for (f in readRDS(file)) expect_error(f(1:3), "is a mesh of another session, <mesh data = 1>")
 })

@@ -78,3 +78,22 @@ test_that("a permutation in which nobody sends gives zeros", {
   f <- xla_shard_map(function(x) hlo_ppermute(x, "a", list()), xla_mesh(c(a = 4L)), "a", "a")
   expect_identical(f(c(1, 2, 3, 4)), numeric(4))
 })
+
+test_that("arrays without elements go through all of them, with their gradients", {
+  mesh <- xla_mesh(c(data = 8))
+  mapped <- function(f, from, to) function(x) xla_shard_map(f, mesh, from, to)(x)
+  cases <- list(
+    list(function(x) hlo_all_gather(x, "data", tiled = TRUE), "data", NULL, numeric()),
+    list(function(x) hlo_psum_scatter(x, "data", tiled = TRUE), NULL, "data", matrix(0, 0, 3)),
+    list(function(x) hlo_all_to_all(x, "data", 1, 2, tiled = TRUE), NULL, "data", matrix(0, 8, 0)),
+    list(function(x) hlo_psum(x, "data"), NULL, NULL, numeric()),
+    list(function(x) hlo_pmax(x, "data"), "data", NULL, numeric())
+  )
+  for (case in cases) {
+    f <- do.call(mapped, unname(case[1:3]))
+    x <- case[[4L]]
+    expect_identical(length(as_array(xla_jit(f)(xla_shard(x, mesh, xla_spec())))), 0L)
+    slope <- as_array(xla_grad(function(x) sum(f(x)))(xla_shard(x, mesh, xla_spec())))
+    expect_equal(slope, x, ignore_attr = is.null(dim(x)), label = deparse1(case))
+  }
+})

@@ -256,6 +256,27 @@ test_that("exact programs and nested arguments go over a mesh", {
   expect_identical(as_array(f(list(a = a, b = list(2)))), x * 2)
 })
 
+test_that("Fourier transforms have derivatives along axes that are cut", {
+  whole <- function(x) sum(sin(Re(fft(x))) * Im(fft(x)))
+  by_column <- function(x) sum(Re(mvfft(x))^2 * row(x))
+  by_row <- function(x) sum(xla_vmap(function(r) Re(hlo_rfft(r))^2 * 1:5)(x))
+  cases <- list(
+    list(matrix(sin(1:64), 8), list("data", list(NULL, "data"), list("data", "model"), list("model", "data"))),
+    list(array(sin(1:128), c(4, 8, 4)), list("data", list(NULL, "data"), list(NULL, NULL, "data")))
+  )
+  for (case in cases) {
+    x <- case[[1L]]
+    for (f in if (length(dim(x)) == 2L) list(whole, by_column, by_row) else list(whole)) {
+      slope <- xla_grad(f)
+      expected <- slope(x)
+      for (spec in case[[2L]]) {
+        sharded <- xla_shard(x, mesh, do.call(xla_spec, as.list(spec)))
+        expect_equal(as_array(slope(sharded)), expected, label = deparse1(list(f, spec)))
+      }
+    }
+  }
+})
+
 test_that("programs over a mesh are kept on disk, each for its devices", {
   root <- withr::local_tempdir("programs")
   Sys.chmod(root, "0700")
