@@ -143,7 +143,7 @@ traced_turns <- function(plan, count, frame) {
   nothing <- !length(unlist(plan$start)) && length(plan$xs)
   found <- if (nothing) {
     # Turns that take nothing of one another are computed side by side.
-    tryCatch(side_by_side(function(x) turn(plan$start, x)[[2L]], plan$xs, count), error = function(e) NULL)
+    tryCatch(turns_side_by_side(function(x) turn(plan$start, x)[[2L]], plan$xs, count), error = function(e) NULL)
   }
   if (!is.null(found)) {
     return(list(carry = plan$start, y = found))
@@ -155,7 +155,7 @@ traced_turns <- function(plan, count, frame) {
   }
 }
 
-side_by_side <- function(f, xs, count) {
+turns_side_by_side <- function(f, xs, count) {
   tree <- NULL
   batch <- batch_leaves(function(x) {
     tree <<- f(tree_fill(xs, x))

@@ -12,4 +12,3 @@ expect_noticed <- function(code, change, x = c(1, 2)) {
   expect_false(isTRUE(all.equal(expected[[1L]], expected[[2L]])), label = deparse1(code))
   expect_equal(run(TRUE), expected, label = deparse1(code))
 }
-
