@@ -88,7 +88,7 @@ put_symbol <- function(name) as.name(paste0(".xlaffi_put_", name))
 lag_symbol <- function(name, back) as.name(sprintf(".xlaffi_before_%d_%s", back, name))
 
 # The array with the parts, rows of a stack, at their places
-put_together <- function(array, stack, frame) {
+with_parts_put <- function(array, stack, frame) {
   target <- with_place(array$write$code, array$write$at, array$at)
   given <- as.list(array$write$code)[-(1:2)]
   moving <- match(list(as.name(array$write$at)), given)

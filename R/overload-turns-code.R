@@ -137,7 +137,7 @@ split_assignment <- function(code, own) {
     return(split_replacement(code, own))
   }
   name <- as.character(target)
-  if (name %in% own$sums && kind_of(name, own) == "value") {
+  if (name %in% own$sums && turn_kind(name, own) == "value") {
     return(split_sum(name, code[[3L]], own))
   }
   part <- split_part(code[[3L]], own)
@@ -180,7 +180,7 @@ split_inner <- function(code, own) {
 }
 
 # What a variable has now: "number" for what is known, else "value"
-kind_of <- function(name, own) {
+turn_kind <- function(name, own) {
   kind <- own$kinds[[name]]
   if (is.null(kind)) {
     kind <- kind_in(own$frame, name)
@@ -189,9 +189,9 @@ kind_of <- function(name, own) {
   kind
 }
 
-kind_in <- function(env, name) if (has_values(get(name, envir = env))) "value" else "number"
+kind_in <- function(env, name) if (contains_values(get(name, envir = env))) "value" else "number"
 
-has_values <- function(x) is_value(x) || (is_branch(x) && any(vapply(tree_leaves(x), is_value, NA)))
+contains_values <- function(x) is_value(x) || (is_branch(x) && any(vapply(tree_leaves(x), is_value, NA)))
 
 # The value of a variable, or what it was in the turn before: of the same type
 value_at <- function(name, own) get(name, envir = own$frame)
@@ -265,7 +265,7 @@ means_r <- function(name, own) {
 split_symbol <- function(code, own) {
   name <- as.character(code)
   if (name == "...") no_split()
-  if (kind_of(name, own) == "number") {
+  if (turn_kind(name, own) == "number") {
     return(list(code = code, kind = "number", varies = name %in% own$changing))
   }
   note_taken(name, own)
@@ -287,7 +287,7 @@ is_exact <- function(x) {
 
 is_array_of_values <- function(code, own) {
   name <- as.character(code)
-  kind_of(name, own) == "value" && is_value(value_at(name, own))
+  turn_kind(name, own) == "value" && is_value(value_at(name, own))
 }
 
 # A part of a list that is the same in all turns, or of one of values
@@ -296,12 +296,12 @@ split_dollar <- function(code, own) {
   while (is.call(inner) && called_name(inner) == "$") inner <- inner[[2L]]
   if (!is.symbol(inner)) no_split()
   name <- as.character(inner)
-  if (kind_of(name, own) == "number") {
+  if (turn_kind(name, own) == "number") {
     return(list(code = code, kind = "number", varies = name %in% own$changing))
   }
   now <- eval(code, own$frame)
   if (!name %in% own$changing) {
-    if (!has_values(now)) {
+    if (!contains_values(now)) {
       return(list(code = code, kind = "number", varies = FALSE))
     }
   } else {

@@ -7,14 +7,14 @@ split_replacement <- function(code, own) {
   if (!called_name(target) %in% c("[", "[[") || !is.symbol(target[[2L]])) no_split()
   name <- as.character(target[[2L]])
   part <- split_part(code[[3L]], own)
-  if (kind_of(name, own) == "number" && part$kind == "number") {
+  if (turn_kind(name, own) == "number" && part$kind == "number") {
     target[-(1:2)] <- lapply(split_indices(target, own), function(index) index$code)
     return(add_numbers(name, call("<-", target, part$code), own))
   }
   array <- value_at(name, own)
   if (!is_value(array)) no_split()
   check_plain(array)
-  if (kind_of(name, own) == "number") {
+  if (turn_kind(name, own) == "number") {
     own$values <- c(own$values, list(call("<-", as.name(name), leaf_of(as.name(name), own))))
     set_value(name, own)
   }
@@ -37,7 +37,7 @@ split_subset <- function(code, own) {
   given <- as.list(code)[-(1:2)]
   if (any(names2(given) == "exact")) no_split()
   fixed <- is.symbol(array) || (is.call(array) && called_name(array) == "$")
-  part <- if (is.symbol(array) && kind_of(as.character(array), own) == "value") {
+  part <- if (is.symbol(array) && turn_kind(as.character(array), own) == "value") {
     note_taken(as.character(array), own)
     list(code = array, kind = "value")
   } else {

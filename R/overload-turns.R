@@ -72,7 +72,7 @@ trace_ahead <- function(loop, sums) {
   found <- traced_turns(plan, count, frame)
   # All is known before any variable changes.
   after <- c(found$carry$variables, known$before[[count + 1L]])
-  for (array in plan$arrays) after[[array$name]] <- put_together(array, found$y$put[[array$name]], frame)
+  for (array in plan$arrays) after[[array$name]] <- with_parts_put(array, found$y$put[[array$name]], frame)
   for (one in plan$added) {
     now <- if (is.null(after[[one$name]])) get(one$name, envir = frame) else after[[one$name]]
     after[[one$name]] <- now + hlo_sum(found$y$added[[one$symbol]], 1L)
