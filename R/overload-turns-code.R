@@ -47,7 +47,7 @@ no_split <- function() stop("traced turn by turn")
 # name of its `symbol`, and a `window` of an array, or an index `at` an axis of some `size`, if it is one; `taken`, the
 # variables whose values of the turn before are used, `assigned`, those that the code gives values, and `counted`, those
 # that it gives numbers; `added`, what is added to variables that turns do nothing else with, where `sums` asks for
-# that; and the `reads` and `writes` of single places of arrays, and which ones are used as a `whole`, too
+# that; and the `reads` and `writes` of single places of arrays, and which ones are used or made as a `whole`, too
 # (overload-turns-arrays.R).
 split_turn <- function(code, variable, element, frame, sums) {
   own <- list2env(list(
@@ -65,7 +65,10 @@ split_turn <- function(code, variable, element, frame, sums) {
   }
   symbols <- lapply(own$leaves, function(leaf) as.name(leaf$symbol))
   own$numbers <- as.call(c(as.name("{"), own$numbers, as.call(c(as.name("list"), symbols))))
-  for (name in c("taken", "assigned", "counted")) own[[name]] <- unique(own[[name]])
+  changed <- unique(c(own$counted, own$assigned))
+  own$assigned <- Filter(function(name) own$kinds[[name]] == "value", changed)
+  own$counted <- setdiff(changed, own$assigned)
+  own$taken <- unique(own$taken)
   mget(c("numbers", "values", "leaves", "taken", "assigned", "counted", "added", "reads", "writes", "whole"), own)
 }
 
@@ -145,6 +148,7 @@ split_assignment <- function(code, own) {
     set_number(name, part$code, own)
   } else {
     own$values <- c(own$values, list(call("<-", as.name(name), part$code)))
+    own$whole <- c(own$whole, name)
     set_value(name, own)
   }
 }

@@ -16,6 +16,7 @@ split_replacement <- function(code, own) {
   check_plain(array)
   if (turn_kind(name, own) == "number") {
     own$values <- c(own$values, list(call("<-", as.name(name), leaf_of(as.name(name), own))))
+    own$whole <- c(own$whole, name)
     set_value(name, own)
   }
   note_taken(name, own)

@@ -168,8 +168,7 @@ turns_side_by_side <- function(f, xs, count) {
 # what the variables are that numbers are given to.
 numbers_of_turns <- function(split, loop, turns) {
   scratch <- new.env(parent = loop$frame)
-  counted <- setdiff(split$counted, split$assigned)
-  before <- list(mget(counted, envir = scratch, inherits = TRUE))
+  before <- list(mget(split$counted, envir = scratch, inherits = TRUE))
   leaves <- list()
   like <- NULL
   for (turn in turns) {
@@ -180,7 +179,7 @@ numbers_of_turns <- function(split, loop, turns) {
     if (is.null(like)) like <- kinds
     if (!identical(kinds, like) || any(vapply(kinds, is.null, NA)) || !are_inside(now, split$leaves)) break
     leaves[[length(leaves) + 1L]] <- now
-    before[[length(before) + 1L]] <- mget(counted, envir = scratch, inherits = TRUE)
+    before[[length(before) + 1L]] <- mget(split$counted, envir = scratch, inherits = TRUE)
   }
   list(leaves = leaves, before = before)
 }

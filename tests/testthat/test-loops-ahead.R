@@ -98,6 +98,19 @@ ahead <- list(
     }
     a + k + sum(seen * 1:3)
   },
+  made = function(p) {
+    x <- numeric(n)
+    s <- 0
+    for (i in 2:n) {
+      x <- y * p[1]
+      x[i] <- x[i - 1] * p[2] + sum(x)
+      w <- numeric(3)
+      w[2] <- tanh(x[i] + x[i - 1])
+      z <- w[2] * p[3]
+      s <- s + z * w[i %% 3 + 1]
+    }
+    s + sum(x * y) + sum(w) + z
+  },
   last = function(p) {
     a <- p[1]
     b <- 0
@@ -138,12 +151,15 @@ in_turn <- list(
   },
   stops = function(p) {
     a <- p[1]
+    z <- 0
     for (i in 1:n) {
       if (i > 14) break
-      if (i %% 7 == 0) next
-      a <- tanh(a + y[i] * p[2])
+      if (i > 13) next
+      a <- tanh(a + y[i] * p[2] + z / 9)
+      z <- a
+      z <- i
     }
-    a + i
+    a + i + z
   },
   powers = function(p) {
     a <- p[1]
