@@ -180,7 +180,7 @@ test_that("values are R's, derivatives those turn by turn, and turns are left ou
   values <- function(p) lapply(functions, function(f) f(p))
   expect_equal(xla_jit(values)(p), values(p), tolerance = 1e-12)
   part <- vapply(ahead, function(f) nodes_of_trace(f, p) / turn_by_turn(nodes_of_trace(f, p)), 0)
-  expect_identical(names(part)[part > 0.6], character())
+  expect_identical(names(part)[part > 0.8], character())
   some <- ahead[c("garch", "kalman", "sums", "lags", "rows", "places")]
   derivatives <- function(p) {
     lapply(some, function(f) list(xla_hessian(f)(p), xla_vmap(xla_grad(f, value = TRUE))(rbind(p, p * 1.1))))
