@@ -93,7 +93,7 @@ split_statement <- function(code, own) {
   name <- if (is.call(code)) called_name(code) else ""
   if (name == "{") {
     for (part in as.list(code)[-1L]) split_statement(part, own)
-  } else if (name == "if" && called_name(without_test(code[[2L]])) == ".xlaffi_turn") {
+  } else if (name == "if" && is.call(code[[2L]]) && called_name(code[[2L]]) == ".xlaffi_turn") {
     # The turn of an inner loop begins.
     NULL
   } else if (name == "if") {
@@ -110,14 +110,9 @@ split_statement <- function(code, own) {
   }
 }
 
-without_test <- function(code) {
-  while (is.call(code) && called_name(code) == ".xlaffi_test") code <- code[[2L]]
-  code
-}
-
 # Which branch of R's `if` is taken, or NULL: in all turns the same, else they end before that.
 taken_branch <- function(code, own) {
-  condition <- split_part(without_test(code[[2L]]), own)
+  condition <- split_part(code[[2L]], own)
   if (condition$kind != "number") no_split()
   taken <- decided(eval(condition$code, own$scratch))
   if (condition$varies) {
@@ -170,9 +165,7 @@ set_value <- function(name, own) {
 # An inner loop, written out
 split_inner <- function(code, own) {
   variable <- as.character(code[[2L]])
-  each <- code[[3L]]
-  if (called_name(each) == ".xlaffi_each") each <- each[[2L]]
-  elements <- split_part(each, own)
+  elements <- split_part(code[[3L]], own)
   if (elements$kind != "number" || elements$varies) no_split()
   if (variable %in% assigned_in(code[[4L]]) || "$" %in% all.names(code[[4L]])) no_split()
   for (element in as.list(eval(elements$code, own$scratch))) {
