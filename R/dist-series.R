@@ -14,25 +14,6 @@ series_loop <- function(from, to, count, terms) {
   while_loop(function(state) list(state[[1L]] <= most), turn, start)[-1L]
 }
 
-# The `count` sums of the list f(j, ...) from `from` to `to`, with derivatives of every order in the other arguments:
-# those of the terms
-series_sums <- function(count, f) {
-  force(count)
-  force(f)
-  sums <- function(from, to, ...) series_loop(from, to, count, function(j) f(j, ...))
-  elementwise_op("series_sums", sums, function(primals, results, tangents) {
-    primals <- unname(primals)
-    changes <- rep(list(NULL), count)
-    for (i in seq_along(primals)[-(1:2)]) {
-      tangent <- tangents[[i]]
-      if (is.null(tangent)) next
-      slopes <- do.call(series_sums(count, partial_derivatives(f, i - 1L)), primals)
-      changes <- Map(function(change, slope) add_tangents(change, tangent * slope), changes, slopes)
-    }
-    changes
-  })
-}
-
 # Where the terms are that matter, for terms which fall as probabilities of a Poisson distribution to the power `power`
 # do whose mean is `peak`: the others are less than exp(-45) of the largest. Where there are more than a loop can add up
 # `known` is false.
