@@ -232,7 +232,7 @@ longest_turns <- function(table, periods, apart) {
     same <- table$kinds[now] == table$kinds[now + period] & table$kinds[now] > 0L
     found <- longest_stretch(same & (apart | same_operands(table, now, now + period)))
     row <- turns_from(table, found[[1L]], found[[2L]] + period, period)
-    if (is.null(row)) {
+    if (is.null(row) || !any(vapply(first_turn(table, row), computes, NA))) {
       next
     }
     # Several turns in one are no better.
@@ -244,6 +244,9 @@ longest_turns <- function(table, periods, apart) {
   }
   best
 }
+
+# Rows of numbers and of parts of arrays alone are no work.
+computes <- function(node) !node$op %in% c("constant", "slice", "reshape", "broadcast_in_dim")
 
 # How many nodes a row has at least; of turns that call solvers any number will do.
 least_nodes <- function(period, calls) {
