@@ -5,12 +5,16 @@ overload_dbeta <- function(x, shape1, shape2, ncp = 0, log = FALSE) {
   check_density(log, call)
   check_no_ncp(ncp, "dbeta()", call)
   distribution("dbeta()", list(x = x, shape1 = shape1, shape2 = shape2), function(x, a, b) {
-    density_of(log_beta_density(x, a, b), a >= 0 & b >= 0 & x == x, log, beta_ends(x, a, b))
+    usual <- beta_usual(a, b)
+    end <- either_end(x == 0 & usual, x == 1 & usual, list(x, a, b), list(1 - x, b, a), beta_end)
+    density_of(log_beta_density(x, a, b), a >= 0 & b >= 0 & x == x, log, list(end))
   }, call, log)
 }
 
+beta_usual <- function(a, b) a > 0 & b > 0 & finite(a) & finite(b)
+
 beta_ends <- function(x, a, b) {
-  usual <- a > 0 & b > 0 & finite(a) & finite(b)
+  usual <- beta_usual(a, b)
   list(
     end_of(x == 0 & usual, x, list(a, b), beta_end),
     end_of(x == 1 & usual, 1 - x, list(b, a), beta_end, lower = FALSE)
@@ -24,10 +28,7 @@ log_beta_density <- function(x, a, b) {
   at <- hlo_select(inside, x, 0.5)
   p <- hlo_select(inside, a, 1)
   q <- hlo_select(inside, b, 1)
-  # Near 0 a product with `at` would underflow.
-  from <- hlo_max(at, 1e-200)
-  density <- log_binomial(p, q, from, 1 - from) + p * (log(at) - log(from)) -
-    log(1 / p + 1 / q) - log(at) - log1p(-at)
+  density <- log_beta_inside(at, p, q)
   ends <- hlo_select(
     x == 0, power_at_zero(a, log(b)), hlo_select(x == 1, power_at_zero(b, log(a)), -Inf)
   )
@@ -38,6 +39,28 @@ log_beta_density <- function(x, a, b) {
   )
   points <- hlo_select(at_point, Inf, -Inf)
   hlo_select(inside, density, hlo_select(usual, ends, points))
+}
+
+# For 0 < x < 1
+log_beta_inside <- function(...) {
+  made_once("op log_beta_inside", function() {
+    value <- function(x, a, b) {
+      # Near 0 a product with `x` would underflow.
+      from <- hlo_max(x, 1e-200)
+      log_binomial(a, b, from, 1 - from) + a * (log(x) - log(from)) - log(1 / a + 1 / b) - log(x) - log1p(-x)
+    }
+    ffi_op(value, name = "log_beta_inside", jvp = function(primals, results, tangents) {
+      x <- primals[[1L]]
+      a <- primals[[2L]]
+      b <- primals[[3L]]
+      both <- digamma(a + b)
+      hlo_add(
+        along(tangents[[1L]], function(t) t * ((a - 1) / x - (b - 1) / (1 - x))),
+        along(tangents[[2L]], function(t) t * (both - digamma(a) + log(x))),
+        along(tangents[[3L]], function(t) t * (both - digamma(b) + log1p(-x)))
+      )
+    })
+  })(...)
 }
 
 overload_pbeta <- function(q, shape1, shape2, ncp = 0, lower.tail = TRUE, log.p = FALSE) {

@@ -12,11 +12,10 @@ overload_dbinom <- function(x, size, prob, log = FALSE) {
     valid <- prob >= 0 & prob <= 1 & (is_whole(size) | size == Inf) & size >= 0 & x == x & known
     others <- n - count
     inside <- is_count(x) & others >= 0 & finite(n)
-    ends <- list(
-      end_of(inside & prob == 0, prob, list(count, others), binomial_end),
-      end_of(inside & prob == 1, 1 - prob, list(others, count), binomial_end)
+    end <- either_end(
+      inside & prob == 0, inside & prob == 1, list(prob, count, others), list(1 - prob, others, count), binomial_end
     )
-    density_of(of_counts(x, function(k) log_probability(k, n - k, prob, 1 - prob)), valid, log, ends)
+    density_of(of_counts(x, function(k) log_probability(k, n - k, prob, 1 - prob)), valid, log, list(end))
   }, call, c(log, is_one(size)))
 }
 

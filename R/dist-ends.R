@@ -75,6 +75,13 @@ end_of <- function(at, distance, parameters, form, lower = TRUE) {
   list(at = at, distance = distance, parameters = parameters, form = form, lower = lower)
 }
 
+# Two ends of one form where no element can be at both: `first` and `second` tell where each is, and `parts` have the
+# distance and the parameters for them.
+either_end <- function(first, second, parts, others, form) {
+  parts <- Map(function(x, y) hlo_select(second, y, x), parts, others)
+  end_of(first | second, parts[[1L]], parts[-1L], form)
+}
+
 # `y` whose derivatives at an end are those of `f` of the distance and the parameters. Elsewhere f is computed with
 # numbers that have finite derivatives.
 at_end <- function(y, end, f) {

@@ -94,22 +94,39 @@ hlo_dbetabinom <- function(x, size, mu, phi, log = FALSE) {
       plain <- log_binomial(k, n - k, hlo_select(mixed, 0.5, mu), hlo_select(mixed, 0.5, 1 - mu))
       hlo_select(inside, hlo_select(mixed, log_beta_binomial(k, n - k, m, s), plain), -Inf)
     })
-    ends <- Map(function(end, distance, swapped) {
-      k <- hlo_min(count_of(x), n)
-      counts <- if (swapped) list(n - k, k) else list(k, n - k)
-      end_of(valid & end & phi < Inf & is_count(x) & x <= n, distance, c(counts, list(s)), beta_binomial_end)
-    }, list(mu == 0, mu == 1), list(mu, 1 - mu), c(FALSE, TRUE))
-    density_of(density, valid & x == x, log, ends)
+    counts <- valid & phi < Inf & is_count(x) & x <= n
+    k <- hlo_min(count_of(x), n)
+    end <- either_end(
+      counts & mu == 0, counts & mu == 1, list(mu, k, n - k, s), list(1 - mu, n - k, k, s), beta_binomial_end
+    )
+    density_of(density, valid & x == x, log, list(end))
   }, call, log)
 }
 
-# choose(x + y, x) B(x + a, y + b) / B(a, b), where powers of `mu` cancel
-log_beta_binomial <- function(x, y, mu, phi) {
-  q <- 1 - mu
-  a <- mu * phi
-  b <- q * phi
-  part <- function(x, y) log_binomial(x, y, mu, q)
-  part(x, y) + part(a, b) - part(x + a, y + b) + log(a / (x + a)) + log(b / (y + b)) + log1p((x + y) / phi)
+# choose(x + y, x) B(x + a, y + b) / B(a, b) for counts x and y, where a = mu * phi and b = (1 - mu) * phi. Powers of `mu`
+# cancel.
+log_beta_binomial <- function(...) {
+  made_once("op log_beta_binomial", function() {
+    value <- function(x, y, mu, phi) {
+      q <- 1 - mu
+      a <- mu * phi
+      b <- q * phi
+      part <- function(x, y) log_binomial(x, y, mu, q)
+      part(x, y) + part(a, b) - part(x + a, y + b) + log(a / (x + a)) + log(b / (y + b)) + log1p((x + y) / phi)
+    }
+    ffi_op(value, name = "log_beta_binomial", jvp = function(primals, results, tangents) {
+      x <- primals[[1L]]
+      y <- primals[[2L]]
+      mu <- primals[[3L]]
+      phi <- primals[[4L]]
+      of_x <- digamma_rise(x, mu * phi)
+      of_y <- digamma_rise(y, (1 - mu) * phi)
+      hlo_add(
+        along(tangents[[3L]], function(t) t * (phi * (of_x - of_y))),
+        along(tangents[[4L]], function(t) t * (mu * of_x + (1 - mu) * of_y - digamma_rise(x + y, phi)))
+      )
+    })
+  })(...)
 }
 
 #' @rdname hlo_densities

@@ -31,28 +31,43 @@ overload_dnbinom <- function(x, size, prob, mu, log = FALSE) {
     }, call, log)
   } else {
     distribution("dnbinom()", arguments, function(x, size, mu) {
+      # The limit, a Poisson distribution, by a size beside which the mean is nothing.
+      endless <- xla_stop_gradient(hlo_min(hlo_max(mu, 1) * 1e100, 1e300))
+      n <- hlo_select(size == Inf, endless, size)
       density <- of_counts(x, function(k) {
-        endless <- size == Inf
-        n <- hlo_select(endless, 1, size)
-        usual <- log_negative_binomial(k, n, 1 / (1 + over(mu, n)), over(mu, n + mu))
-        hlo_select(endless, log_poisson(k, mu), usual)
+        of_successes(k, n, function(n) log_negative_binomial_by_mean(k, n, mu))
       })
       inside <- is_count(x) & size > 0 & mu == 0
-      ends <- list(
-        end_of(inside & finite(size), mu, list(count_of(x), size), negative_binomial_mean_end),
-        end_of(inside & size == Inf, mu, list(count_of(x)), poisson_end)
-      )
-      density_of(density, mu >= 0 & size >= 0 & x == x, log, ends)
+      end <- end_of(inside, mu, list(count_of(x), n), negative_binomial_mean_end)
+      density_of(density, mu >= 0 & size >= 0 & x == x, log, list(end))
     }, call, log)
   }
 }
 
 # Of `size` successes after `k` failures; with size 0 all is at 0.
 log_negative_binomial <- function(k, size, p, q) {
+  of_successes(k, size, function(n) log_binomial(n, k, p, q) - log1p(k / n))
+}
+
+of_successes <- function(k, size, density) {
   n <- hlo_min(size, 1e300)
   none <- n == 0
-  density <- log_binomial(n, k, p, q) - log1p(k / hlo_select(none, 1, n))
-  hlo_select(none, hlo_select(k == 0, 0, -Inf), density)
+  hlo_select(none, hlo_select(k == 0, 0, -Inf), density(hlo_select(none, 1, n)))
+}
+
+log_negative_binomial_by_mean <- function(...) {
+  made_once("op log_negative_binomial_by_mean", function() {
+    value <- function(k, n, mu) log_binomial(n, k, 1 / (1 + over(mu, n)), over(mu, n + mu)) - log1p(k / n)
+    ffi_op(value, name = "log_negative_binomial_by_mean", jvp = function(primals, results, tangents) {
+      k <- primals[[1L]]
+      n <- primals[[2L]]
+      mu <- primals[[3L]]
+      hlo_add(
+        along(tangents[[2L]], function(t) t * (digamma_rise(k, n) - log1p(mu / n) + (mu - k) / (n + mu))),
+        along(tangents[[3L]], function(t) t * ((k / not_zero(mu) - 1) * (n / (n + mu))))
+      )
+    })
+  })(...)
 }
 
 overload_pgeom <- function(q, prob, lower.tail = TRUE, log.p = FALSE) {

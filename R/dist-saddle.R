@@ -66,12 +66,21 @@ far_log_ratio <- function(x, m) {
 
 # log(x / m)
 log_ratio <- function(x, m) {
-  change <- (x - m) / m
-  near <- abs(change) < 0.5
-  ratio <- x / m
-  inside <- ratio > 1e-300 & ratio < 1e300
-  apart <- hlo_select(inside, log(hlo_select(inside, ratio, 1)), log(x) - log(m))
-  hlo_select(near, log1p(hlo_select(near, change, 0)), apart)
+  made_once("op log_ratio", function() {
+    value <- function(x, m) {
+      change <- (x - m) / m
+      near <- abs(change) < 0.5
+      ratio <- x / m
+      inside <- ratio > 1e-300 & ratio < 1e300
+      apart <- hlo_select(inside, log(hlo_select(inside, ratio, 1)), log(x) - log(m))
+      hlo_select(near, log1p(hlo_select(near, change, 0)), apart)
+    }
+    ffi_op(value, name = "log_ratio", jvp = function(primals, results, tangents) {
+      add_tangents(
+        along(tangents[[1L]], function(t) t / primals[[1L]]), along(tangents[[2L]], function(t) -(t / primals[[2L]]))
+      )
+    })
+  })(x, m)
 }
 
 # The logarithm of lambda^x exp(-lambda) / Gamma(x + 1), for lambda >= 0.
@@ -165,4 +174,32 @@ log_binomial_values <- function(x, y, p, q) {
   all <- hlo_select(q == 0, 0, x * log_complement(q, p))
   ends <- hlo_select(x == 0, none, hlo_select(y == 0, all, -Inf))
   hlo_select(inside, inner, ends)
+}
+
+# The derivative of order `order` in x of digamma(x + n) - digamma(x), for counts n and x > 0: where x is large by that of
+# the series log(x) - 1 / (2 x) - 1 / (12 x^2) + 1 / (120 x^4), so that no digits cancel.
+digamma_rise <- function(n, x, order = 0L) {
+  made_once(paste("op digamma_rise", order), function() {
+    value <- function(n, x) {
+      far <- x > 1e3
+      z <- hlo_select(far, x, 1e4)
+      at <- hlo_select(far, 1, x)
+      plain <- function(x) if (order) sf("polygamma", filled(order, x), x) else digamma(x)
+      hlo_select(far, far_digamma_rise(n, z, order), plain(at + n) - plain(at))
+    }
+    ffi_op(value, name = "digamma_rise", jvp = function(primals, results, tangents) {
+      along(tangents[[2L]], function(t) t * digamma_rise(primals[[1L]], primals[[2L]], order + 1L))
+    })
+  })(n, x)
+}
+
+far_digamma_rise <- function(n, x, order) {
+  u <- 1 / x
+  v <- 1 / (x + n)
+  # v^k - u^k
+  change <- function(k) -n * u * v * Reduce(`+`, lapply(seq_len(k) - 1L, function(i) u^i * v^(k - 1L - i)))
+  # The derivative of x^-k is (-1)^order k (k + 1) ... (k + order - 1) x^-(k + order).
+  power <- function(k) (-1)^order * prod(k + seq_len(order) - 1) * change(k + order)
+  first <- if (order) (-1)^(order - 1) * factorial(order - 1) * change(order) else log1p(n * u)
+  first - power(1) / 2 - power(2) / 12 + power(4) / 120
 }
