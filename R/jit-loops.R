@@ -122,8 +122,9 @@ turn_table <- function(nodes) {
     }
     params <- node$params
     if (node$op == "op") {
-      recent <- seq_along(ops) > length(ops) - most_ops
-      at <- which(recent)[vapply(ops[recent], same_rules, NA, params$op)]
+      recent <- which(seq_along(ops) > length(ops) - most_ops)
+      recent <- recent[vapply(ops[recent], function(one) identical(one$name, params$op$name), NA)]
+      at <- recent[vapply(ops[recent], same_rules, NA, params$op)]
       if (!length(at)) ops[[at <- length(ops) + 1L]] <- params$op
       none <- function(value) 0
       params <- list(at, params$arguments, map_values(params$results, none), map_values(params$residuals, none))
