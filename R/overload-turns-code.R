@@ -33,6 +33,13 @@ turn_numbers <- c(
   "numeric", "integer", "logical"
 )
 
+# Whose results have no names, whatever names their arguments have
+turn_nameless <- c(
+  turn_operators, "max", "min", "pmax", "pmin", "sum", "prod", "mean", "var", "crossprod", "tcrossprod", "^", "exp", "log",
+  "log1p", "expm1", "sqrt", "abs", "sin", "cos", "tan", "tanh", "gamma", "lgamma", "digamma", "cumsum",
+  as.vector(outer(c("d", "p", "q"), distributions_of_r, paste0))
+)
+
 # What is known of a value whose elements are not
 turn_sizes <- c("length", "nrow", "ncol", "NROW", "NCOL", "dim", "seq_along")
 
@@ -54,18 +61,19 @@ split_turn <- function(code, variable, element, frame, sums) {
     frame = frame, scratch = new.env(parent = frame), calls = 0L, kinds = list(),
     numbers = list(), values = list(), leaves = list(), taken = character(), assigned = character(),
     counted = character(), changing = c(variable, assigned_in(code)), sums = sums_in(code, sums), added = list(),
-    reads = list(), writes = list(), whole = character()
+    reads = list(), writes = list(), whole = character(), nameless = FALSE,
+    locals = character(), exact = list(), named = character(), written = 0L, depth = 0L
   ))
   assign(variable, element, own$scratch)
   own$kinds[[variable]] <- "number"
   split_statement(code, own)
-  # Each turn begins as this one.
-  for (name in unique(c(own$counted, own$assigned))) {
+  # Each turn begins as this one. Functions have their variables for themselves.
+  changed <- setdiff(c(own$counted, own$assigned), own$locals)
+  for (name in changed) {
     if (own$kinds[[name]] != kind_in(own$frame, name)) no_split()
   }
   symbols <- lapply(own$leaves, function(leaf) as.name(leaf$symbol))
   own$numbers <- as.call(c(as.name("{"), own$numbers, as.call(c(as.name("list"), symbols))))
-  changed <- unique(c(own$counted, own$assigned))
   own$assigned <- Filter(function(name) own$kinds[[name]] == "value", changed)
   own$counted <- setdiff(changed, own$assigned)
   own$taken <- unique(own$taken)
@@ -138,12 +146,17 @@ split_assignment <- function(code, own) {
   if (name %in% own$sums && turn_kind(name, own) == "value") {
     return(split_sum(name, code[[3L]], own))
   }
+  # Variables of functions that are written out may have names, for uses that take none.
+  own$nameless <- name %in% own$locals
   part <- split_part(code[[3L]], own)
+  own$nameless <- FALSE
+  if (isTRUE(part$named)) own$named <- c(own$named, name)
   if (part$kind == "number") {
     set_number(name, part$code, own)
   } else {
     own$values <- c(own$values, list(call("<-", as.name(name), part$code)))
     own$whole <- c(own$whole, name)
+    own$exact[[name]] <- isTRUE(part$exact)
     set_value(name, own)
   }
 }
@@ -208,6 +221,9 @@ split_part <- function(code, own) {
     return(list(code = code, kind = "number", varies = FALSE))
   }
   name <- called_name(code)
+  nameless <- own$nameless
+  on.exit(own$nameless <- nameless)
+  own$nameless <- name %in% turn_nameless || (name == "(" && nameless)
   if (name %in% c(".xlaffi_test", ".xlaffi_each")) {
     return(split_part(code[[2L]], own))
   }
@@ -219,15 +235,17 @@ split_part <- function(code, own) {
   if (name == "{" && length(code) == 2L) {
     return(split_part(code[[2L]], own))
   }
-  if (!name %in% c(turn_numbers, turn_words) || !means_r(name, own)) no_split()
+  if (!name %in% c(turn_numbers, turn_words) || !means_r(name, own$frame)) {
+    return(split_call(code, name, own))
+  }
   if (name == "$") {
-    return(split_dollar(code, own))
+    return(split_dollar(code, own, nameless))
   }
   if (name %in% turn_sizes && length(code) == 2L && is.symbol(code[[2L]]) && is_array_of_values(code[[2L]], own)) {
     return(list(code = code, kind = "number", varies = FALSE))
   }
   if (name %in% c("[", "[[")) {
-    return(split_subset(code, own))
+    return(split_subset(code, own, nameless))
   }
   parts <- lapply(as.list(code)[-1L], function(part) if (is_missing_arg(part)) no_split() else split_part(part, own))
   kinds <- vapply(parts, function(part) part$kind, "")
@@ -248,8 +266,7 @@ split_part <- function(code, own) {
 }
 
 # Whether a name that is called is a function of R's: not one of the user's by the same name
-means_r <- function(name, own) {
-  env <- own$frame
+means_r <- function(name, env) {
   while (is.null(env[[patched_mark]])) {
     if (identical(env, emptyenv()) || is.function(get0(name, envir = env, inherits = FALSE))) {
       return(FALSE)
@@ -267,18 +284,32 @@ split_symbol <- function(code, own) {
   }
   note_taken(name, own)
   own$whole <- c(own$whole, name)
-  list(code = code, kind = "value", varies = TRUE, exact = is_exact(value_at(name, own)))
+  # A function that is called in the turn may read what turns add up.
+  if (name %in% own$sums || (name %in% own$named && !own$nameless)) no_split()
+  exact <- if (name %in% own$locals) {
+    own$exact[[name]]
+  } else if (own$nameless) {
+    has_own_dtype(value_at(name, own))
+  } else {
+    is_exact(value_at(name, own))
+  }
+  list(code = code, kind = "value", varies = TRUE, exact = exact)
 }
 
 # Names of elements would be lost.
 check_plain <- function(x) {
-  fine <- vapply(tree_leaves(x), function(leaf) is_value(leaf) && is.null(attr(leaf, "labels")), NA)
-  if (!all(fine)) no_split()
+  if (!all(vapply(tree_leaves(x), is_plain, NA))) no_split()
 }
+
+is_plain <- function(x) is_value(x) && is.null(attr(x, "labels"))
 
 # Whether a value is of a dtype into which a number beside it would be converted
 is_exact <- function(x) {
   check_plain(x)
+  has_own_dtype(x)
+}
+
+has_own_dtype <- function(x) {
   !all(vapply(tree_leaves(x), function(leaf) leaf@dtype %in% c("f64", "pred"), NA))
 }
 
@@ -288,7 +319,7 @@ is_array_of_values <- function(code, own) {
 }
 
 # A part of a list that is the same in all turns, or of one of values
-split_dollar <- function(code, own) {
+split_dollar <- function(code, own, nameless) {
   inner <- code
   while (is.call(inner) && called_name(inner) == "$") inner <- inner[[2L]]
   if (!is.symbol(inner)) no_split()
@@ -305,5 +336,5 @@ split_dollar <- function(code, own) {
     note_taken(name, own)
     check_plain(value_at(name, own))
   }
-  list(code = code, kind = "value", varies = TRUE, exact = is_exact(now))
+  list(code = code, kind = "value", varies = TRUE, exact = if (nameless) has_own_dtype(now) else is_exact(now))
 }

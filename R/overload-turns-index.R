@@ -1,5 +1,5 @@
 # Indices in the code of a turn (overload-turns-code.R): parts of arrays of numbers, windows of values that are the same
-# in all turns, and parts of arrays that turns change.
+# in all turns, parts of arrays that turns change, and parts at places that are values themselves.
 
 # Elements of an array get numbers or values.
 split_replacement <- function(code, own) {
@@ -8,7 +8,9 @@ split_replacement <- function(code, own) {
   name <- as.character(target[[2L]])
   part <- split_part(code[[3L]], own)
   if (turn_kind(name, own) == "number" && part$kind == "number") {
-    target[-(1:2)] <- lapply(split_indices(target, own), function(index) index$code)
+    at <- split_indices(target, own)
+    if (any(are_values(at))) no_split()
+    target[-(1:2)] <- lapply(at, function(index) index$code)
     return(add_numbers(name, call("<-", target, part$code), own))
   }
   array <- value_at(name, own)
@@ -32,8 +34,9 @@ split_replacement <- function(code, own) {
   set_value(name, own)
 }
 
-# `x[...]`: numbers, or a part of a value at places that are the same in all turns or not
-split_subset <- function(code, own) {
+# `x[...]`: numbers, or a part of a value at places that are the same in all turns or not. Names that it has count for
+# nothing if it is `nameless`.
+split_subset <- function(code, own, nameless) {
   array <- code[[2L]]
   given <- as.list(code)[-(1:2)]
   if (any(names2(given) == "exact")) no_split()
@@ -45,20 +48,35 @@ split_subset <- function(code, own) {
     split_part(array, own)
   }
   if (part$kind == "number") {
-    at <- lapply(given, function(index) if (is_missing_arg(index)) list(kind = "number") else split_part(index, own))
-    if (any(vapply(at, function(index) index$kind, "") != "number")) no_split()
+    at <- split_indices(code, own)
     code[[2L]] <- part$code
-    code[-(1:2)] <- Map(function(index, at) if (is_missing_arg(index)) index else at$code, given, at)
-    varies <- part$varies || any(vapply(at, function(index) isTRUE(index$varies), NA))
+    if (any(are_values(at))) {
+      return(split_number_at(code, part, at, own, nameless))
+    }
+    code[-(1:2)] <- lapply(at, function(index) index$code)
+    varies <- part$varies || any(vapply(at, function(index) index$varies, NA))
     return(list(code = code, kind = "number", varies = varies))
   }
   value <- if (fixed) eval(array, own$frame)
   if (fixed && !is_value(value)) no_split()
-  exact <- if (fixed) is_exact(value) else isTRUE(part$exact)
   code[[2L]] <- part$code
   name <- if (is.symbol(array)) as.character(array) else if (fixed) root_of(array)
-  found <- if (fixed && !name %in% own$changing) split_window(code, own) else split_read(code, value, own)
-  list(code = found, kind = "value", varies = TRUE, exact = exact)
+  if (fixed && !name %in% own$changing) {
+    exact <- has_own_dtype(value)
+    found <- split_window(code, value, own, nameless || is_plain(value))
+  } else {
+    exact <- if (fixed) is_exact(value) else isTRUE(part$exact)
+    found <- split_read(code, value, own)
+  }
+  list(code = found, kind = "value", varies = TRUE, exact = exact, named = fixed && !is_plain(value))
+}
+
+# An element of an array of numbers, which is the same in all turns, at places that are values
+split_number_at <- function(code, part, at, own, nameless) {
+  array <- if (!part$varies) eval(part$code, own$scratch)
+  plain <- is.numeric(array) && !is.object(array) && (nameless || is.null(data_labels(array)))
+  if (!plain) no_split()
+  list(code = split_index(code, array, own, at)$code, kind = "value", varies = TRUE, exact = is.integer(array))
 }
 
 # A part of a value that turns change: a symbol for one that is at one place, which may be known from turns before.
@@ -85,17 +103,30 @@ split_indices <- function(code, own) {
   given <- as.list(code)[-(1:2)]
   lapply(seq_along(given), function(i) {
     if (is_missing_arg(given[[i]])) {
-      return(list(code = given[[i]], varies = FALSE))
+      return(list(code = given[[i]], kind = "number", varies = FALSE))
     }
     part <- split_part(given[[i]], own)
-    if (part$kind != "number" || (names2(given)[[i]] == "drop" && part$varies)) no_split()
+    if (names2(given)[[i]] == "drop" && part$varies) no_split()
     part
   })
 }
 
-# A window of an array that is the same in all turns: a leaf
-split_window <- function(code, own) {
+# Of what varies each turn has one place, or there is no loop ahead (windows_at()).
+is_one_place <- function(index, own) {
+  index$kind == "number" && !is_missing_arg(index$code) &&
+    (index$varies || length(eval(index$code, own$scratch)) == 1L)
+}
+
+are_values <- function(parts) vapply(parts, function(part) part$kind == "value", NA)
+
+# A window of an array that is the same in all turns: a leaf, but where its places are values. Single elements have no
+# names.
+split_window <- function(code, array, own, nameless) {
   at <- split_indices(code, own)
+  if (!nameless && !(length(at) > 1L && all(vapply(at, is_one_place, NA, own)))) no_split()
+  if (any(are_values(at))) {
+    return(split_index(code, array, own, at)$code)
+  }
   varies <- vapply(at, function(index) index$varies, NA)
   code[-(1:2)] <- lapply(at, function(index) {
     if (index$varies) leaf_of(index$code, own, list(at = TRUE)) else index$code
@@ -109,12 +140,12 @@ split_window <- function(code, own) {
 
 # A part of an array that turns change, as code: its places are values where they vary; `at` is the symbol of one that
 # does alone.
-split_index <- function(code, array, own) {
-  at <- split_indices(code, own)
+split_index <- function(code, array, own, at = split_indices(code, own)) {
   indices <- at[names2(as.list(code)[-(1:2)]) != "drop"]
-  varies <- vapply(at, function(index) index$varies, NA)
+  values <- are_values(at)
+  varies <- vapply(at, function(index) index$varies, NA) & !values
   if (any(varies) && is.null(array)) no_split()
-  sizes <- if (length(indices) == 1L) length(array) else array@shape
+  sizes <- if (length(indices) == 1L) length(array) else if (is_value(array)) array@shape else r_shape(array)
   symbol <- NULL
   for (i in seq_along(at)) {
     if (varies[[i]]) {
@@ -123,7 +154,8 @@ split_index <- function(code, array, own) {
       code[[i + 2L]] <- at[[i]]$code
     }
   }
-  list(code = code, at = if (sum(varies) == 1L && length(indices) == length(at)) as.character(symbol))
+  alone <- sum(varies) == 1L && !any(values) && length(indices) == length(at)
+  list(code = code, at = if (alone) as.character(symbol))
 }
 
 # A symbol for what is another number in each turn

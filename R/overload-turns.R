@@ -228,7 +228,7 @@ stack_of_leaf <- function(leaves, i, known, frame) {
 # The windows of an array that `code` takes, in whose indices the `symbols` stand for `places`: for each of these one,
 # or several, for each turn
 windows_at <- function(code, symbols, places, frame) {
-  array <- eval(code[[2L]], frame)
+  array <- labelled(eval(code[[2L]], frame), NULL)
   if ("drop" %in% names(code)) no_split()
   given <- as.list(code)[-(1:2)]
   moving <- match(lapply(symbols, as.name), given)

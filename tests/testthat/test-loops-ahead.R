@@ -8,6 +8,15 @@ Y <- matrix(rnorm(3L * n), n)
 missing <- replace(y, c(5L, 11L, 12L), NA)
 order <- sample(n)
 local_normal <- function(x) -x^2 / 2
+scaled <- function(x, m, s = abs(m) + 1, log = TRUE) {
+  z <- (x - m) / s
+  if (log) return(local_normal(z) - log(s)) else 0
+}
+late_default <- function(x, d = x * 2) {
+  x <- x + 1
+  x * d
+}
+dotted <- function(v, b) sum(v * b)
 
 nodes_of_trace <- function(f, ...) {
   state <- get("trace_state", asNamespace("xlaffi"))
@@ -130,6 +139,33 @@ ahead <- list(
       a <- a / sum(a)
     }
     l + a[1]
+  },
+  groups = function(p) {
+    g <- order %% 3 + 1 + 0 * p[1]
+    u <- c(p[1], p[2], p[3])
+    X <- cbind(one = y, other = p[1] * y)
+    known <- c(0.5, 2, 4)
+    count <- numeric(3) + 0 * p[1]
+    s <- 0
+    for (i in 1:n) {
+      m <- u[g[i]] * sum(X[i, 2]) + sum(X[i, ] * Y[i, 1:2]) + known[g[i]] * Y[i, 3]
+      s <- s + m^2
+      count[g[i]] <- count[g[i]] + m
+    }
+    s + sum(count * 1:3)
+  },
+  called = function(p) {
+    s <- p[1]
+    X <- cbind(one = y, other = p[1] * y)
+    half <- function(i) (y[i] - p[2]) / scale
+    tail <- function(x) tanh(x + s)
+    r <- p[2]
+    for (i in 1:n) {
+      scale <- 1 + (i %% 2)
+      s <- s + sum(scaled(y[i], c(p[3], half(i)))) / 9 + dotted(X[i, ], p[1:2])
+      r <- r + tail(half(i) * 0.1)
+    }
+    s + r
   }
 )
 in_turn <- list(
@@ -137,6 +173,17 @@ in_turn <- list(
     a <- p[1]
     for (i in 1:n) if (is.na(missing[i])) a <- a * p[2] else a <- tanh(a + missing[i])
     a
+  },
+  late = function(p) {
+    s <- 0
+    for (i in 1:n) s <- s + late_default(p[1] * y[i])
+    s
+  },
+  recursive = function(p) {
+    down <- function(k, x) if (k > 0) down(k - 1, tanh(x)) else x
+    s <- 0
+    for (i in 1:n) s <- s + down(20, p[1] * y[i])
+    s
   },
   again = function(p) {
     x <- numeric(n)
@@ -181,7 +228,7 @@ test_that("values are R's, derivatives those turn by turn, and turns are left ou
   expect_equal(xla_jit(values)(p), values(p), tolerance = 1e-12)
   part <- vapply(ahead, function(f) nodes_of_trace(f, p) / turn_by_turn(nodes_of_trace(f, p)), 0)
   expect_identical(names(part)[part > 0.8], character())
-  some <- ahead[c("garch", "kalman", "sums", "lags", "rows", "places")]
+  some <- ahead[c("garch", "kalman", "sums", "lags", "rows", "places", "groups", "called")]
   derivatives <- function(p) {
     lapply(some, function(f) list(xla_hessian(f)(p), xla_vmap(xla_grad(f, value = TRUE))(rbind(p, p * 1.1))))
   }
