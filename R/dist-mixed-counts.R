@@ -103,8 +103,8 @@ hlo_dbetabinom <- function(x, size, mu, phi, log = FALSE) {
   }, call, log)
 }
 
-# choose(x + y, x) B(x + a, y + b) / B(a, b) for counts x and y, where a = mu * phi and b = (1 - mu) * phi. Powers of `mu`
-# cancel.
+# choose(x + y, x) B(x + a, y + b) / B(a, b) for counts x and y, where a = mu * phi and b = (1 - mu) * phi. Powers of
+# `mu` cancel.
 log_beta_binomial <- function(...) {
   made_once("op log_beta_binomial", function() {
     value <- function(x, y, mu, phi) {

@@ -176,8 +176,8 @@ log_binomial_values <- function(x, y, p, q) {
   hlo_select(inside, inner, ends)
 }
 
-# The derivative of order `order` in x of digamma(x + n) - digamma(x), for counts n and x > 0: where x is large by that of
-# the series log(x) - 1 / (2 x) - 1 / (12 x^2) + 1 / (120 x^4), so that no digits cancel.
+# The derivative of order `order` in x of digamma(x + n) - digamma(x), for counts n and x > 0: where x is large by that
+# of the series log(x) - 1 / (2 x) - 1 / (12 x^2) + 1 / (120 x^4), so that no digits cancel.
 digamma_rise <- function(n, x, order = 0L) {
   made_once(paste("op digamma_rise", order), function() {
     value <- function(n, x) {

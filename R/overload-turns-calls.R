@@ -7,7 +7,8 @@ most_nested_calls <- 8L
 
 split_call <- function(code, name, own) {
   f <- get0(name, envir = own$frame, mode = "function")
-  plain <- is.function(f) && !is.primitive(f) && !is.object(f) && is_of_user(f) && own$depth < most_nested_calls
+  plain <- is.function(f) && !is.primitive(f) && !is.object(f) && is_of_user(f) && !means_r(name, own$frame) &&
+    own$depth < most_nested_calls
   if (!plain || "..." %in% names(formals(f))) no_split()
   own$depth <- own$depth + 1L
   body <- as_written(body(f))

@@ -35,8 +35,8 @@ turn_numbers <- c(
 
 # Whose results have no names, whatever names their arguments have
 turn_nameless <- c(
-  turn_operators, "max", "min", "pmax", "pmin", "sum", "prod", "mean", "var", "crossprod", "tcrossprod", "^", "exp", "log",
-  "log1p", "expm1", "sqrt", "abs", "sin", "cos", "tan", "tanh", "gamma", "lgamma", "digamma", "cumsum",
+  turn_operators, "max", "min", "pmax", "pmin", "sum", "prod", "mean", "var", "crossprod", "tcrossprod", "^", "exp",
+  "log", "log1p", "expm1", "sqrt", "abs", "sin", "cos", "tan", "tanh", "gamma", "lgamma", "digamma", "cumsum",
   as.vector(outer(c("d", "p", "q"), distributions_of_r, paste0))
 )
 

@@ -35,3 +35,24 @@ test_that("second derivatives of densities and quantiles are the same in all mod
   skip_unless_all()
   expect_modes_agree(last_variants(c(distribution_cases_of("d"), distribution_cases_of("q"))), 4L)
 })
+
+test_that("third derivatives, which models with random effects take, are differences of second ones", {
+  skip_without_plugin()
+  skip_unless_all()
+  density <- function(p) {
+    a <- exp(p[1])
+    b <- exp(p[2])
+    sum(
+      sum(dnbinom(c(0, 3, 40), mu = a, size = b, log = TRUE)), dnbinom(3, mu = a, size = b * 1e5, log = TRUE),
+      sum(hlo_dbetabinom(c(0, 3, 10), 10, plogis(p[1]), b, log = TRUE)), sum(dweibull(c(0.1, 2), a, b, log = TRUE)),
+      hlo_dbetabinom(3, 10, plogis(p[1]), b * 1e5, log = TRUE), sum(dbeta(c(0.1, 0.97), a, b, log = TRUE)),
+      sum(hlo_dtweedie(c(0, 0.1, 7, 300), a, b, 1.2 + 0.6 * plogis(p[1]), log = TRUE))
+    )
+  }
+  second <- function(p) sum(xla_hessian(density)(p) * c(1, 2, 2, 5))
+  all <- xla_jit(xla_vmap(function(p) list(second(p), xla_grad(second)(p))))
+  p <- c(0.3, -0.4)
+  step <- 1e-4
+  found <- all(rbind(p, p + c(step, 0), p - c(step, 0), p + c(0, step), p - c(0, step)))
+  expect_equal(found[[2L]][1L, ], (found[[1L]][c(2L, 4L)] - found[[1L]][c(3L, 5L)]) / (2 * step), tolerance = 1e-6)
+})

@@ -19,13 +19,15 @@ loop_numbers <- alist(
   min(.x, .x), sum(tanh(v) * .x), sum(Y[i, ] * .a), dnorm(.x, .x, 1.3, log = TRUE), (A %*% v[1:2])[1] * .a,
   plogis(.x), sum(solve(diag(3) * 2 + tcrossprod(v), Y[i, ])) * .a, log1p((.x)^2), sqrt(1 + (.x)^2), mean(v[-.k]),
   prod(tanh(v)), abs(.x), sum(cumsum(v) * .a), sum(big[, i] * .a) / 40, mean(B * .a), (.x)^2, atan2(.x, 2),
+  smooth(.x), smooth(.x, .a), smooth(log = FALSE, .a), row_of(i, .x), row_of(j, .a), inner(v, Y[i, ]), inner(X[i, ], v),
   uniroot(function(r) r + r^3 - tanh(.x), c(-9, 9), tol = 1e-13)$root,
   integrate(function(r) exp(-r^2 + r * tanh(.x)), 0, 1, rel.tol = 1e-11)$value
 )
 
 loop_atoms <- alist(
   a, b, k, v[1], v[2], v[3], y[i], w[loop_turns + 1 - i], q[1], q[2], 0.3, 1.7, i / 16, Y[i, 2], x[i], x[j], u[i], s,
-  u[(i * 5) %% loop_turns + 1], Y[i, 1], A[1, 2], A[2, 2], i %% 3, X[i, .k], big[.k, i], B[.k, .k], Y[j, .k], u[j]
+  u[(i * 5) %% loop_turns + 1], u[r[i]], v[r[j] %% 3 + 1], Y[r[i], 2], x[r[i]], X[r[j], .k], Y[i, 1], A[1, 2], A[2, 2],
+  i %% 3, X[i, .k], big[.k, i], B[.k, .k], Y[j, .k], u[j]
 )
 
 loop_statements <- alist(
@@ -80,6 +82,22 @@ loop_start <- quote({
   step <- 0L
   above <- FALSE
   state <- list(p = a, q = b)
+  # Places that are values
+  r <- o + 0 * a
+  smooth <- function(x, by = x * 0.5, log = TRUE) {
+    z <- tanh(x) + by
+    if (log) log1p(z^2) else return(sin(z))
+  }
+  row_of <- function(i, y) {
+    k <- i %% 3 + 1
+    y <- y + w[i]
+    tanh(smooth(y) * Y[i, k] + a)
+  }
+  inner <- function(x, y) sum(x * y) / 9
+  scaled <- function(x, size) {
+    for (m in 1:2) x[m] <- x[m + 1] * size
+    x
+  }
 })
 
 loop_end <- quote(
