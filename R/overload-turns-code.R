@@ -3,46 +3,6 @@
 # one computes with values, and is traced once for all turns: what it takes of the first part is a value there, too, one
 # for each turn. Only functions are split of which that makes no difference, and whose results depend on nothing else.
 
-# What gives the same values if a number is a value
-turn_operators <- c("+", "-", "*", "/", "==", "!=", "<", ">", "<=", ">=", "%*%")
-distributions_of_r <- c(
-  "norm", "gamma", "beta", "binom", "pois", "exp", "weibull", "t", "lnorm", "unif", "cauchy", "logis", "nbinom", "geom",
-  "chisq"
-)
-turn_functions <- c(
-  turn_operators, "max", "min", "pmax", "pmin", "sum", "c", "crossprod", "tcrossprod", "ifelse",
-  as.vector(outer(c("d", "p"), distributions_of_r, paste0))
-)
-
-# What values are given to, with numbers that are the same in all turns
-turn_words <- c(
-  turn_functions, "^", "exp", "log", "log1p", "expm1", "log2", "log10", "sqrt", "abs", "sign", "floor", "ceiling",
-  "trunc", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "gamma", "lgamma", "digamma",
-  "trigamma", "beta", "lbeta", "cumsum", "cumprod", "prod", "mean", "var", "rev", "t", "solve", "chol", "chol2inv",
-  "backsolve", "forwardsolve", "diag", "det", "matrix", "array", "rep", "as.vector", "as.numeric", "as.double", "drop",
-  "rbind", "cbind", "rowSums", "colSums", "rowMeans", "colMeans", "outer", "kronecker", "&", "|", "!", "list", "(",
-  as.vector(outer("q", distributions_of_r, paste0))
-)
-
-# What depends on the numbers that it is given alone
-turn_numbers <- c(
-  setdiff(turn_words, "list"), "&&", "||", "xor", "%%", "%/%", "%in%", ":", "seq", "seq_len", "seq_along", "length",
-  "nrow", "ncol", "NROW", "NCOL", "dim", "round", "signif", "is.na", "is.nan", "is.finite", "is.infinite", "any", "all",
-  "which", "which.max", "which.min", "match", "as.integer", "as.logical", "isTRUE", "isFALSE", "identical", "choose",
-  "lchoose", "factorial", "lfactorial", "diff", "order", "sort", "unlist", "[", "[[", "$", "bitwAnd", "range", "median",
-  "numeric", "integer", "logical"
-)
-
-# Whose results have no names, whatever names their arguments have
-turn_nameless <- c(
-  turn_operators, "max", "min", "pmax", "pmin", "sum", "prod", "mean", "var", "crossprod", "tcrossprod", "^", "exp",
-  "log", "log1p", "expm1", "sqrt", "abs", "sin", "cos", "tan", "tanh", "gamma", "lgamma", "digamma", "cumsum",
-  as.vector(outer(c("d", "p", "q"), distributions_of_r, paste0))
-)
-
-# What is known of a value whose elements are not
-turn_sizes <- c("length", "nrow", "ncol", "NROW", "NCOL", "dim", "seq_along")
-
 # Calls that a turn may have, so that code written out for each turn of inner loops stays short
 most_turn_calls <- 2000L
 
@@ -235,7 +195,7 @@ split_part <- function(code, own) {
   if (name == "{" && length(code) == 2L) {
     return(split_part(code[[2L]], own))
   }
-  if (!name %in% c(turn_numbers, turn_words) || !means_r(name, own$frame)) {
+  if (!name %in% c(turn_numbers, turn_words) || !means_known(name, own$frame)) {
     return(split_call(code, name, own))
   }
   if (name == "$") {
@@ -263,6 +223,13 @@ split_part <- function(code, own) {
   if (name == "ifelse" && kinds[[1L]] == "number") no_split()
   code[-1L] <- Map(function(part, leaf) if (leaf) leaf_of(part$code, own) else part$code, parts, leaves)
   list(code = code, kind = "value", varies = TRUE, exact = all(exact[kinds == "value"]))
+}
+
+means_known <- function(name, env) {
+  if (name %in% turn_densities) {
+    return(identical(get0(name, envir = env, mode = "function"), get(name, topenv(environment()))))
+  }
+  means_r(name, env)
 }
 
 # Whether a name that is called is a function of R's: not one of the user's by the same name

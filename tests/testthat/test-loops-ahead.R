@@ -228,7 +228,7 @@ test_that("values are R's, derivatives those turn by turn, and turns are left ou
   expect_equal(xla_jit(values)(p), values(p), tolerance = 1e-12)
   part <- vapply(ahead, function(f) nodes_of_trace(f, p) / turn_by_turn(nodes_of_trace(f, p)), 0)
   expect_identical(names(part)[part > 0.8], character())
-  some <- ahead[c("garch", "kalman", "sums", "lags", "rows", "places", "groups", "called")]
+  some <- one_in(4L, ahead[c("garch", "kalman", "sums", "lags", "groups", "called", "rows", "places")])
   derivatives <- function(p) {
     lapply(some, function(f) list(xla_hessian(f)(p), xla_vmap(xla_grad(f, value = TRUE))(rbind(p, p * 1.1))))
   }
@@ -255,6 +255,25 @@ test_that("dtypes, data and lists of a program are what they are turn by turn", 
     state
   }
   expect_equal(xla_jit(g)(c(0.2, 0.1)), g(c(0.2, 0.1)), tolerance = 1e-13)
+})
+
+test_that("groups, data with names and densities of the package are no reason to write out turns", {
+  local_least_ahead(8L)
+  f <- function(p, x, group, counts) {
+    s <- 0
+    for (i in seq_along(counts)) {
+      m <- exp(sum(x[i, ] * p$beta) + p$u[group[i]])
+      s <- s - hlo_dgenpois(counts[i], m, 1 + exp(p$u[3]), log = TRUE) - dpois(counts[i], m, log = TRUE)
+    }
+    s
+  }
+  p <- list(beta = c(one = 0.2, x = -0.1), u = c(0.1, -0.3, 0.2))
+  x <- cbind(one = 1, x = y)
+  group <- order %% 3L + 1L
+  counts <- c(a = 1, b = 0, rpois(n - 2L, 2))
+  expect_lt(nodes_of_trace(f, p, x, group, counts) / turn_by_turn(nodes_of_trace(f, p, x, group, counts)), 0.5)
+  value <- xla_grad(f, value = TRUE)
+  expect_equal(xla_jit(value)(p, x, group, counts), turn_by_turn(xla_jit(value)(p, x, group, counts)))
 })
 
 test_that("what a turn cannot do is R's error, and its warnings come", {
