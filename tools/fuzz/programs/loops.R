@@ -85,13 +85,13 @@ loop_start <- quote({
   # Places that are values
   r <- o + 0 * a
   smooth <- function(x, by = x * 0.5, log = TRUE) {
-    z <- tanh(x) + by
+    z <- atan(x) + by
     if (log) log1p(z^2) else return(sin(z))
   }
   row_of <- function(i, y) {
     k <- i %% 3 + 1
     y <- y + w[i]
-    tanh(smooth(y) * Y[i, k] + a)
+    atan(smooth(y) * Y[i, k] + a)
   }
   inner <- function(x, y) sum(x * y) / 9
   scaled <- function(x, size) {
