@@ -110,6 +110,9 @@ test_that("methods that come, change and go are noticed, by whatever function th
 test_that("methods of S4 and registered methods that come or change are noticed", {
   skip_without_plugin()
   home <- globalenv()
+  # Tables of methods stay behind, for which traces of other tests would not be kept.
+  before <- ls(home, all.names = TRUE)
+  withr::defer(rm(list = setdiff(grep("^[.]__T__", ls(home, all.names = TRUE), value = TRUE), before), envir = home))
   methods::setClass("XlaffiKept", representation(k = "numeric"), where = home)
   withr::defer({
     methods::removeMethod("length", "XlaffiKept", where = home)
