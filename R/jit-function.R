@@ -52,8 +52,8 @@
 #' is, if its code is made of R's arithmetic, mathematics, densities, matrix products and solvers of equations, of
 #' indices (also by values, as in `u[group[i]]`), of `if` and inner loops over numbers that are known, and of functions
 #' of yours with such code: 10,000 observations take about as long to trace as 100. Sums to which turns only add are
-#' taken behind the loop, in another order than R's (not with `exact = TRUE`), and turns that take nothing of one another
-#' are computed side by side.
+#' taken behind the loop, in another order than R's (not with `exact = TRUE`), and turns that take nothing of one
+#' another are computed side by side.
 #'
 #' Other loops, `while`, `sapply()`, `Reduce()` and the like are traced turn by turn, some 0.1 ms an operation. Turns
 #' that are equal become one loop of the program, as [hlo_scan()] makes it, with its derivatives and batches: the same

@@ -225,9 +225,10 @@ split_part <- function(code, own) {
   list(code = code, kind = "value", varies = TRUE, exact = all(exact[kinds == "value"]))
 }
 
+# Whether a name that is called is a function of R's, or a density of this package
 means_known <- function(name, env) {
   if (name %in% turn_densities) {
-    return(identical(get0(name, envir = env, mode = "function"), get(name, topenv(environment()))))
+    return(identical(get0(name, envir = env, mode = "function"), get(name, topenv())))
   }
   means_r(name, env)
 }
@@ -252,15 +253,20 @@ split_symbol <- function(code, own) {
   note_taken(name, own)
   own$whole <- c(own$whole, name)
   # A function that is called in the turn may read what turns add up.
-  if (name %in% own$sums || (name %in% own$named && !own$nameless)) no_split()
-  exact <- if (name %in% own$locals) {
-    own$exact[[name]]
-  } else if (own$nameless) {
-    has_own_dtype(value_at(name, own))
-  } else {
-    is_exact(value_at(name, own))
+  if (name %in% own$sums) no_split()
+  if (!name %in% own$locals) {
+    return(value_part(code, value_at(name, own), own$nameless))
   }
-  list(code = code, kind = "value", varies = TRUE, exact = exact)
+  named <- name %in% own$named
+  if (named && !own$nameless) no_split()
+  list(code = code, kind = "value", varies = TRUE, exact = own$exact[[name]], named = named)
+}
+
+# The part that `code` is for the value `x`, whose names count for nothing if it is `nameless`
+value_part <- function(code, x, nameless) {
+  if (!nameless) check_plain(x)
+  named <- !all(vapply(tree_leaves(x), is_plain, NA))
+  list(code = code, kind = "value", varies = TRUE, exact = has_own_dtype(x), named = named)
 }
 
 # Names of elements would be lost.
@@ -303,5 +309,5 @@ split_dollar <- function(code, own, nameless) {
     note_taken(name, own)
     check_plain(value_at(name, own))
   }
-  list(code = code, kind = "value", varies = TRUE, exact = if (nameless) has_own_dtype(now) else is_exact(now))
+  value_part(code, now, nameless)
 }
