@@ -43,24 +43,23 @@ log_beta_density <- function(x, a, b) {
 
 # For 0 < x < 1
 log_beta_inside <- function(...) {
-  made_once("op log_beta_inside", function() {
-    value <- function(x, a, b) {
-      # Near 0 a product with `x` would underflow.
-      from <- hlo_max(x, 1e-200)
-      log_binomial(a, b, from, 1 - from) + a * (log(x) - log(from)) - log(1 / a + 1 / b) - log(x) - log1p(-x)
-    }
-    ffi_op(value, name = "log_beta_inside", jvp = function(primals, results, tangents) {
-      x <- primals[[1L]]
-      a <- primals[[2L]]
-      b <- primals[[3L]]
-      both <- digamma(a + b)
-      hlo_add(
-        along(tangents[[1L]], function(t) t * ((a - 1) / x - (b - 1) / (1 - x))),
-        along(tangents[[2L]], function(t) t * (both - digamma(a) + log(x))),
-        along(tangents[[3L]], function(t) t * (both - digamma(b) + log1p(-x)))
-      )
-    })
-  })(...)
+  value <- function(x, a, b) {
+    # Near 0 a product with `x` would underflow.
+    from <- hlo_max(x, 1e-200)
+    log_binomial(a, b, from, 1 - from) + a * (log(x) - log(from)) - log(1 / a + 1 / b) - log(x) - log1p(-x)
+  }
+  jvp <- function(primals, results, tangents) {
+    x <- primals[[1L]]
+    a <- primals[[2L]]
+    b <- primals[[3L]]
+    both <- digamma(a + b)
+    hlo_add(
+      along(tangents[[1L]], function(t) t * ((a - 1) / x - (b - 1) / (1 - x))),
+      along(tangents[[2L]], function(t) t * (both - digamma(a) + log(x))),
+      along(tangents[[3L]], function(t) t * (both - digamma(b) + log1p(-x)))
+    )
+  }
+  op_once("log_beta_inside", value, jvp)(...)
 }
 
 overload_pbeta <- function(q, shape1, shape2, ncp = 0, lower.tail = TRUE, log.p = FALSE) {

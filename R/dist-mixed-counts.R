@@ -94,10 +94,10 @@ hlo_dbetabinom <- function(x, size, mu, phi, log = FALSE) {
       plain <- log_binomial(k, n - k, hlo_select(mixed, 0.5, mu), hlo_select(mixed, 0.5, 1 - mu))
       hlo_select(inside, hlo_select(mixed, log_beta_binomial(k, n - k, m, s), plain), -Inf)
     })
-    counts <- valid & phi < Inf & is_count(x) & x <= n
+    possible <- valid & phi < Inf & is_count(x) & x <= n
     k <- hlo_min(count_of(x), n)
     end <- either_end(
-      counts & mu == 0, counts & mu == 1, list(mu, k, n - k, s), list(1 - mu, n - k, k, s), beta_binomial_end
+      possible & mu == 0, possible & mu == 1, list(mu, k, n - k, s), list(1 - mu, n - k, k, s), beta_binomial_end
     )
     density_of(density, valid & x == x, log, list(end))
   }, call, log)
@@ -106,27 +106,26 @@ hlo_dbetabinom <- function(x, size, mu, phi, log = FALSE) {
 # choose(x + y, x) B(x + a, y + b) / B(a, b) for counts x and y, where a = mu * phi and b = (1 - mu) * phi. Powers of
 # `mu` cancel.
 log_beta_binomial <- function(...) {
-  made_once("op log_beta_binomial", function() {
-    value <- function(x, y, mu, phi) {
-      q <- 1 - mu
-      a <- mu * phi
-      b <- q * phi
-      part <- function(x, y) log_binomial(x, y, mu, q)
-      part(x, y) + part(a, b) - part(x + a, y + b) + log(a / (x + a)) + log(b / (y + b)) + log1p((x + y) / phi)
-    }
-    ffi_op(value, name = "log_beta_binomial", jvp = function(primals, results, tangents) {
-      x <- primals[[1L]]
-      y <- primals[[2L]]
-      mu <- primals[[3L]]
-      phi <- primals[[4L]]
-      of_x <- digamma_rise(x, mu * phi)
-      of_y <- digamma_rise(y, (1 - mu) * phi)
-      hlo_add(
-        along(tangents[[3L]], function(t) t * (phi * (of_x - of_y))),
-        along(tangents[[4L]], function(t) t * (mu * of_x + (1 - mu) * of_y - digamma_rise(x + y, phi)))
-      )
-    })
-  })(...)
+  value <- function(x, y, mu, phi) {
+    q <- 1 - mu
+    a <- mu * phi
+    b <- q * phi
+    part <- function(x, y) log_binomial(x, y, mu, q)
+    part(x, y) + part(a, b) - part(x + a, y + b) + log(a / (x + a)) + log(b / (y + b)) + log1p((x + y) / phi)
+  }
+  jvp <- function(primals, results, tangents) {
+    x <- primals[[1L]]
+    y <- primals[[2L]]
+    mu <- primals[[3L]]
+    phi <- primals[[4L]]
+    of_x <- digamma_rise(x, mu * phi)
+    of_y <- digamma_rise(y, (1 - mu) * phi)
+    hlo_add(
+      along(tangents[[3L]], function(t) t * (phi * (of_x - of_y))),
+      along(tangents[[4L]], function(t) t * (mu * of_x + (1 - mu) * of_y - digamma_rise(x + y, phi)))
+    )
+  }
+  op_once("log_beta_binomial", value, jvp)(...)
 }
 
 #' @rdname hlo_densities

@@ -44,11 +44,11 @@ overload_dnbinom <- function(x, size, prob, mu, log = FALSE) {
   }
 }
 
-# Of `size` successes after `k` failures; with size 0 all is at 0.
 log_negative_binomial <- function(k, size, p, q) {
   of_successes(k, size, function(n) log_binomial(n, k, p, q) - log1p(k / n))
 }
 
+# A density of `k` failures before `size` successes; with size 0 all is at 0.
 of_successes <- function(k, size, density) {
   n <- hlo_min(size, 1e300)
   none <- n == 0
@@ -56,18 +56,17 @@ of_successes <- function(k, size, density) {
 }
 
 log_negative_binomial_by_mean <- function(...) {
-  made_once("op log_negative_binomial_by_mean", function() {
-    value <- function(k, n, mu) log_binomial(n, k, 1 / (1 + over(mu, n)), over(mu, n + mu)) - log1p(k / n)
-    ffi_op(value, name = "log_negative_binomial_by_mean", jvp = function(primals, results, tangents) {
-      k <- primals[[1L]]
-      n <- primals[[2L]]
-      mu <- primals[[3L]]
-      hlo_add(
-        along(tangents[[2L]], function(t) t * (digamma_rise(k, n) - log1p(mu / n) + (mu - k) / (n + mu))),
-        along(tangents[[3L]], function(t) t * ((k / not_zero(mu) - 1) * (n / (n + mu))))
-      )
-    })
-  })(...)
+  value <- function(k, n, mu) log_binomial(n, k, 1 / (1 + over(mu, n)), over(mu, n + mu)) - log1p(k / n)
+  jvp <- function(primals, results, tangents) {
+    k <- primals[[1L]]
+    n <- primals[[2L]]
+    mu <- primals[[3L]]
+    hlo_add(
+      along(tangents[[2L]], function(t) t * (digamma_rise(k, n) - log1p(mu / n) + (mu - k) / (n + mu))),
+      along(tangents[[3L]], function(t) t * ((k / not_zero(mu) - 1) * (n / (n + mu))))
+    )
+  }
+  op_once("log_negative_binomial_by_mean", value, jvp)(...)
 }
 
 overload_pgeom <- function(q, prob, lower.tail = TRUE, log.p = FALSE) {

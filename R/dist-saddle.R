@@ -66,21 +66,20 @@ far_log_ratio <- function(x, m) {
 
 # log(x / m)
 log_ratio <- function(x, m) {
-  made_once("op log_ratio", function() {
-    value <- function(x, m) {
-      change <- (x - m) / m
-      near <- abs(change) < 0.5
-      ratio <- x / m
-      inside <- ratio > 1e-300 & ratio < 1e300
-      apart <- hlo_select(inside, log(hlo_select(inside, ratio, 1)), log(x) - log(m))
-      hlo_select(near, log1p(hlo_select(near, change, 0)), apart)
-    }
-    ffi_op(value, name = "log_ratio", jvp = function(primals, results, tangents) {
-      add_tangents(
-        along(tangents[[1L]], function(t) t / primals[[1L]]), along(tangents[[2L]], function(t) -(t / primals[[2L]]))
-      )
-    })
-  })(x, m)
+  value <- function(x, m) {
+    change <- (x - m) / m
+    near <- abs(change) < 0.5
+    ratio <- x / m
+    inside <- ratio > 1e-300 & ratio < 1e300
+    apart <- hlo_select(inside, log(hlo_select(inside, ratio, 1)), log(x) - log(m))
+    hlo_select(near, log1p(hlo_select(near, change, 0)), apart)
+  }
+  jvp <- function(primals, results, tangents) {
+    add_tangents(
+      along(tangents[[1L]], function(t) t / primals[[1L]]), along(tangents[[2L]], function(t) -(t / primals[[2L]]))
+    )
+  }
+  op_once("log_ratio", value, jvp)(x, m)
 }
 
 # The logarithm of lambda^x exp(-lambda) / Gamma(x + 1), for lambda >= 0.
@@ -179,18 +178,17 @@ log_binomial_values <- function(x, y, p, q) {
 # The derivative of order `order` in x of digamma(x + n) - digamma(x), for counts n and x > 0: where x is large by that
 # of the series log(x) - 1 / (2 x) - 1 / (12 x^2) + 1 / (120 x^4), so that no digits cancel.
 digamma_rise <- function(n, x, order = 0L) {
-  made_once(paste("op digamma_rise", order), function() {
-    value <- function(n, x) {
-      far <- x > 1e3
-      z <- hlo_select(far, x, 1e4)
-      at <- hlo_select(far, 1, x)
-      plain <- function(x) if (order) sf("polygamma", filled(order, x), x) else digamma(x)
-      hlo_select(far, far_digamma_rise(n, z, order), plain(at + n) - plain(at))
-    }
-    ffi_op(value, name = "digamma_rise", jvp = function(primals, results, tangents) {
-      along(tangents[[2L]], function(t) t * digamma_rise(primals[[1L]], primals[[2L]], order + 1L))
-    })
-  })(n, x)
+  value <- function(n, x) {
+    far <- x > 1e3
+    z <- hlo_select(far, x, 1e4)
+    at <- hlo_select(far, 1, x)
+    plain <- function(x) if (order) sf("polygamma", filled(order, x), x) else digamma(x)
+    hlo_select(far, far_digamma_rise(n, z, order), plain(at + n) - plain(at))
+  }
+  jvp <- function(primals, results, tangents) {
+    along(tangents[[2L]], function(t) t * digamma_rise(primals[[1L]], primals[[2L]], order + 1L))
+  }
+  op_once(paste("digamma_rise", order), value, jvp)(n, x)
 }
 
 far_digamma_rise <- function(n, x, order) {

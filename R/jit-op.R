@@ -74,6 +74,11 @@ ffi_op <- function(call, jvp = NULL, vmap = NULL, transpose = NULL, name = "op",
   new_op(call, rules, name, function(arguments) named_arguments(call, arguments, name), list(call))
 }
 
+# An op of this package, made when it is first needed
+op_once <- function(name, call, jvp) {
+  made_once(paste("op", name), function() ffi_op(call, jvp = jvp, name = name))
+}
+
 check_rule <- function(rule, name, op, call = rlang::caller_env()) {
   if (!is.null(rule) && !is.function(rule)) {
     abort(sprintf("`%s` must be a function or NULL, not %s", name, describe(rule)),

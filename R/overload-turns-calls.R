@@ -54,8 +54,7 @@ turn_arguments <- function(f, code) {
 
 # A variable, or a part of a list, that is the same in all turns
 is_fixed_code <- function(argument, own) {
-  code <- argument$code
-  while (is.call(code) && called_name(code) == "$") code <- code[[2L]]
+  code <- list_of_part(argument$code)
   is.symbol(code) && !as.character(code) %in% own$changing
 }
 

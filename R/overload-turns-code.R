@@ -277,11 +277,6 @@ check_plain <- function(x) {
 is_plain <- function(x) is_value(x) && is.null(attr(x, "labels"))
 
 # Whether a value is of a dtype into which a number beside it would be converted
-is_exact <- function(x) {
-  check_plain(x)
-  has_own_dtype(x)
-}
-
 has_own_dtype <- function(x) {
   !all(vapply(tree_leaves(x), function(leaf) leaf@dtype %in% c("f64", "pred"), NA))
 }
@@ -291,10 +286,15 @@ is_array_of_values <- function(code, own) {
   turn_kind(name, own) == "value" && is_value(value_at(name, own))
 }
 
+# What `$` takes a part of
+list_of_part <- function(code) {
+  while (is.call(code) && called_name(code) == "$") code <- code[[2L]]
+  code
+}
+
 # A part of a list that is the same in all turns, or of one of values
 split_dollar <- function(code, own, nameless) {
-  inner <- code
-  while (is.call(inner) && called_name(inner) == "$") inner <- inner[[2L]]
+  inner <- list_of_part(code)
   if (!is.symbol(inner)) no_split()
   name <- as.character(inner)
   if (turn_kind(name, own) == "number") {

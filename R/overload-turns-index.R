@@ -61,12 +61,12 @@ split_subset <- function(code, own, nameless) {
   if (fixed && !is_value(value)) no_split()
   code[[2L]] <- part$code
   name <- if (is.symbol(array)) as.character(array) else if (fixed) root_of(array)
-  if (fixed && !name %in% own$changing) {
-    exact <- has_own_dtype(value)
-    found <- split_window(code, value, own, nameless || is_plain(value))
+  exact <- if (fixed) has_own_dtype(value) else isTRUE(part$exact)
+  found <- if (fixed && !name %in% own$changing) {
+    split_window(code, value, own, nameless || is_plain(value))
   } else {
-    exact <- if (fixed) is_exact(value) else isTRUE(part$exact)
-    found <- split_read(code, value, own)
+    if (fixed) check_plain(value)
+    split_read(code, value, own)
   }
   list(code = found, kind = "value", varies = TRUE, exact = exact, named = fixed && !is_plain(value))
 }

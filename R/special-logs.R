@@ -21,10 +21,6 @@
 #' @name hlo_logsumexp
 NULL
 
-log_op <- function(name, call, jvp) {
-  made_once(paste("op", name), function() ffi_op(call, jvp = jvp, name = name))
-}
-
 # An op of one argument that works element by element, by its derivative at `x`, where it is `y`
 slope_op <- function(name, call, slope) {
   made_once(paste("op", name), function() {
@@ -43,7 +39,7 @@ float_values <- function(arguments, shown, call) {
 #' @export
 hlo_log1pexp <- function(x) {
   check_given(x)
-  op <- log_op("log1pexp",
+  op <- op_once("log1pexp",
     function(x) hlo_max(x, 0) + log1p(exp(-abs(x))),
     function(primals, results, tangents) tangents[[1L]] * hlo_logistic(primals[[1L]])
   )
@@ -54,7 +50,7 @@ hlo_log1pexp <- function(x) {
 #' @export
 hlo_log1mexp <- function(x) {
   check_given(x)
-  op <- log_op("log1mexp",
+  op <- op_once("log1mexp",
     function(x) hlo_select(x < log(2), log(-expm1(-x)), log1p(-exp(-x))),
     function(primals, results, tangents) {
       # Of 1 / expm1(x) the derivatives would underflow where x is large.
@@ -71,7 +67,7 @@ hlo_logaddexp <- function(x, y) {
   check_given(x, y)
   # Equal infinities have no difference. That of equal numbers is 0, with the slopes of any difference.
   gap <- function(x, y) hlo_select(x == y & abs(x) == Inf, filled(0, x), x - y)
-  op <- log_op("logaddexp",
+  op <- op_once("logaddexp",
     function(x, y) hlo_max(x, y) + log1p(exp(-abs(gap(x, y)))),
     function(primals, results, tangents) {
       gap <- gap(primals[[1L]], primals[[2L]])
@@ -101,7 +97,7 @@ hlo_logsumexp <- function(x, axes = NULL) {
     rest <- setdiff(seq_along(like@shape), axes)
     hlo_broadcast(finite(small), like@shape, rest)
   }
-  op <- log_op(paste(c("logsumexp", axes), collapse = " "),
+  op <- op_once(paste(c("logsumexp", axes), collapse = " "),
     function(x) {
       most <- reduced("reduce_max", x, axes, "hlo_logsumexp")
       log(reduced("reduce_add", exp(x - spread(most, x)), axes, "hlo_logsumexp")) + finite(most)
