@@ -12,7 +12,7 @@ differentiated <- function(f) {
 # What `f` gives, a list of values, for derivatives by `roots`, which are there already
 for_derivatives <- function(f, roots) {
   first <- trace_state$node_count + 1
-  hooks$with_gates(differentiated(f), roots, first)
+  merged(hooks$with_gates(differentiated(f), roots, first), first)
 }
 
 # The values that take the place of the results of the op's call, `like`, and residuals, by the op's forward rule.

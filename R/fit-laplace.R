@@ -35,12 +35,13 @@ second_order_of <- function(joint, plan, theta, start) {
   function(u) tree_fill(values, replay(unname(values), c(list(root), fixed), c(list(u), fixed), first))
 }
 
-# The optimum as an op: u0, the value and the entries of H there, and whether it was found. Its derivatives do not go
-# through the search. The gradient by u is zero at u0, so the value changes by theta alone.
-optimum_op <- function(joint, plan) {
+# The optimum as an op: u0, the value and the entries of H there, and whether it was found, as `find(theta, start)` gives
+# them. Its derivatives do not go through the search. The gradient by u is zero at u0, so the value changes by theta
+# alone.
+optimum_op <- function(joint, plan, find) {
   list(
     name = "inner optimum",
-    call = function(theta, start) inner_optimum(joint, plan, theta, start),
+    call = find,
     jvp = function(primals, results, tangents) {
       if (is.null(tangents$theta)) {
         return(list(u = NULL, value = NULL, hessian = NULL, ok = NULL))
@@ -60,13 +61,24 @@ optimum_op <- function(joint, plan) {
 }
 
 # The approximation, and what it was found with. Where H is not positive definite, its logarithm is NaN; where the
-# density is zero or infinite the value is no number. Neither has been found.
-marginal <- function(joint, plan, theta, start) {
-  found <- bind_op(optimum_op(joint, plan), list(theta = theta, start = start))
+# density is zero or infinite the value is no number. Neither has been found. `known` tells that the effects to start
+# with are the optimum.
+marginal <- function(joint, plan, theta, start, known = FALSE) {
+  find <- function(theta, start) (if (known) known_optimum else inner_optimum)(joint, plan, theta, start)
+  found <- bind_op(optimum_op(joint, plan, find), list(theta = theta, start = start))
   h <- new_sparse(found$hessian, plan$pattern)
   half <- sparse_logdet(plan$pattern, h@values, factor_of(h)) / 2
   value <- found$value + half - length(start) * log(2 * pi) / 2
   list(value = value, u = found$u, ok = found$ok & compared(value - value, half - half, "EQ", "search"))
+}
+
+# u, if another step of Newton's would not lead on from there
+known_optimum <- function(joint, plan, theta, u) {
+  at <- second_order(joint, plan, theta, u)
+  factor <- sparse_factor(plan$pattern, at$hessian)
+  step <- reshaped(sparse_solve(plan$pattern, at$hessian, factor, reshaped(at$slope, c(length(u), 1L))), u@shape)
+  ok <- abs(hlo_sum(at$slope * step)) <= 1e-8 * (1 + abs(at$value))
+  list(u = u, value = at$value, hessian = at$hessian, ok = ok)
 }
 
 # Newton's method, with a multiple of the identity added to H where that does not lead down (Levenberg and Marquardt).

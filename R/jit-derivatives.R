@@ -193,7 +193,7 @@ evaluated <- function(f, primals, named = TRUE) {
   arguments <- as_arguments(tree_fill(primals, roots))
   tree <- differentiated(function() call_written(f, if (named) arguments else unname(arguments)))
   values <- lapply(tree_leaves(tree), as_value, "f", call = NULL)
-  outputs <- hooks$with_gates(hooks$with_loops(values, first), roots, first)
+  outputs <- merged(hooks$with_gates(hooks$with_loops(values, first), roots, first), first)
   list(roots = roots, outputs = outputs, value = tree_fill(tree, outputs))
 }
 

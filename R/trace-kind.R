@@ -56,9 +56,12 @@ kinds_of_many <- c(
 )
 
 # In that way what is read at other places is computed again for each of them, and so on: of what reads so there may be
-# no more one after the other.
+# no more one after the other, where nothing between them has its results in memory.
 elsewhere_kinds <- c("gather", "reverse", "permute_rows", "extremum_places", "extremum_weights")
 most_elsewhere <- 4L
+
+# What these give is in memory before anything reads it.
+computed_kinds <- c("while", "scan", "case", "custom_call", "sort", "triangular_solve")
 
 # Functions of complex numbers differ in their last bits, and those of 16 bits were not looked at.
 real_dtypes <- c("pred", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f32", "f64")
@@ -136,7 +139,8 @@ is_small_node <- function(node) {
 
 # How many nodes there are in the longest row, in which each is computed from the one before it. What is wide instead,
 # as a loop over elements that do not depend on one another, XLA fuses and compiles in less time than the single nodes.
-longest_row <- function(nodes, weights) {
+# `ends` marks nodes at which rows end.
+longest_row <- function(nodes, weights, ends = logical(length(nodes))) {
   ids <- node_ids(nodes)
   before <- min(ids) - 1
   row <- numeric(max(ids) - before)
@@ -146,22 +150,35 @@ longest_row <- function(nodes, weights) {
       at <- resolved(value)@node$id - before
       if (at > 0) longest <- max(longest, row[[at]])
     }
-    row[[ids[[i]] - before]] <- longest + weights[[i]]
+    if (!ends[[i]]) row[[ids[[i]] - before]] <- longest + weights[[i]]
   }
   max(row)
 }
 
 is_many <- function(regions) {
-  sum(lengths(regions)) >= least_many && all(vapply(unlist(regions, recursive = FALSE), is_node_of_many, NA)) &&
-    all(vapply(Filter(length, regions), function(nodes) {
-      longest_row(nodes, vapply(nodes, function(node) node$op, "") %in% elsewhere_kinds) <= most_elsewhere
-    }, NA))
+  if (sum(lengths(regions)) < least_many) {
+    return(FALSE)
+  }
+  for (nodes in regions) {
+    ops <- vapply(nodes, function(node) node$op, "")
+    if (!all(ops %in% c(quick_kinds, kinds_of_many)) || !all_of_many(nodes)) {
+      return(FALSE)
+    }
+    if (length(nodes) && longest_row(nodes, ops %in% elsewhere_kinds, ops %in% computed_kinds) > most_elsewhere) {
+      return(FALSE)
+    }
+  }
+  TRUE
 }
 
-is_node_of_many <- function(node) {
-  is_type <- function(type) prod(type@shape) <= most_of_many && type@dtype %in% real_dtypes
-  (node$op %in% quick_kinds || node$op %in% kinds_of_many) && all(vapply(node$types, is_type, NA)) &&
-    all(vapply(node$inputs, is_type, NA))
+# Whether all that nodes take and give is small enough
+all_of_many <- function(nodes) {
+  for (node in nodes) {
+    for (type in c(node$types, node$inputs)) {
+      if (prod(type@shape) > most_of_many || !type@dtype %in% real_dtypes) return(FALSE)
+    }
+  }
+  TRUE
 }
 
 # As how many nodes one counts. The product of a matrix and a vector is a kernel of its own, with unrolled loops.

@@ -125,6 +125,7 @@ value_of_another <- function(value) {
 }
 
 node_lines <- function(scope, node) {
+  before <- scope$count$values
   operands <- character()
   text <- if (is.null(node$joined)) {
     operands <- character(length(node$inputs))
@@ -134,28 +135,27 @@ node_lines <- function(scope, node) {
     joined_updates_text(node, scope)
   }
   # What `text` names itself
-  if (is.list(text)) {
-    if (isTRUE(text$calls)) {
-      key <- made_of(node, operands)
-      known <- utils::gethash(scope$written, key)
-      if (!is.null(known)) {
-        set_of_node(scope$names, node, known)
-        return(character())
-      }
-      utils::sethash(scope$written, key, text$names)
-    }
-    set_of_node(scope$names, node, text$names)
-    return(text$lines)
-  }
+  named <- is.list(text)
   count <- length(node$types)
-  if (!count) {
+  if (!named && !count) {
     return(paste0(scope$indent, text))
   }
-  key <- key_of(node, operands, text)
+  key <- if (length(inner_regions(node)) && count) {
+    region_key(scope, node, if (named) text$lines else text, before)
+  } else if (!named) {
+    key_of(node, operands, text)
+  } else if (isTRUE(text$calls)) {
+    made_of(node, operands)
+  }
   known <- if (!is.null(key)) utils::gethash(scope$written, key)
   if (!is.null(known)) {
     set_of_node(scope$names, node, known)
     return(character())
+  }
+  if (named) {
+    if (!is.null(key)) utils::sethash(scope$written, key, text$names)
+    set_of_node(scope$names, node, text$names)
+    return(text$lines)
   }
   name <- fresh_name(scope)
   names <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
@@ -178,7 +178,23 @@ key_of <- function(node, operands, text) {
   if (length(text) == 1L) {
     return(text)
   }
-  if (is.null(node$joined) && !length(inner_regions(node))) made_of(node, operands)
+  if (is.null(node$joined)) made_of(node, operands)
+}
+
+# The same of a loop or a branch, which XLA would run as often as it is written: its lines, with the names that are its
+# own counted from its first one
+region_key <- function(scope, node, lines, before) {
+  if (nzchar(scope$prefix) || any_token(node$types) || acts(node)) {
+    return(NULL)
+  }
+  text <- paste(lines, collapse = "\n")
+  at <- gregexpr("%(loop)?[0-9]+", text)
+  names <- regmatches(text, at)[[1L]]
+  numbers <- as.numeric(sub("%(loop)?", "", names))
+  own <- numbers >= before
+  names[own] <- paste0(sub("[0-9]+", "own", names[own]), numbers[own] - before)
+  regmatches(text, at) <- list(names)
+  text
 }
 
 made_of <- function(node, operands) list(node$op, operands, node$params, node$types)

@@ -49,6 +49,54 @@ test_that("equal nodes of a block are written once, but for calls with side effe
   expect_identical(found, c(factor = 2L, solved = 1L, scatter = 1L, kepler = 1L, print = 2L, barrier = 2L, sine = 2L))
 })
 
+test_that("equal loops and branches are written once, but for those with side effects", {
+  f <- function(say) {
+    function(x) {
+      loop <- function(k) hlo_while(function(v) sum(v) < 90, function(v) v * k + wide[1, 1:3], x)
+      # Loops within a loop, and a constant that only their turns name
+      turns <- function(k) {
+        hlo_fori(1, 3, function(i, s) s / 2 + sum(hlo_fori(1, 2, function(j, t) t * c(7, 8, 9) + k, s)), x)
+      }
+      either <- function(k) hlo_cond(x[1] > 0, function() sin(x) * k, function() x)
+      said <- function() {
+        hlo_while(function(v) sum(v) < 9, function(v) {
+          if (say) hlo_custom_call("print_tensor", v, list(), list(print_header = "v"), has_side_effect = TRUE)
+          v * 2
+        }, x)
+      }
+      list(
+        loop(2) * loop(2), loop(3), turns(1), turns(1) + 1, turns(2), either(1) / either(1), either(2), said() - said()
+      )
+    }
+  }
+  counts <- function(say) {
+    text <- xla_program(f(say), ffi_type("f64", 3))
+    vapply(c(loops = "stablehlo.while", branches = "stablehlo.case"), function(pattern) {
+      lengths(regmatches(text, gregexpr(pattern, text)))
+    }, 0L)
+  }
+  expect_identical(counts(TRUE), c(loops = 2L + 4L + 2L, branches = 2L))
+  expect_identical(counts(FALSE), c(loops = 2L + 4L + 1L, branches = 2L))
+  skip_without_plugin()
+  x <- c(1, 2, 3)
+  loop <- function(k) {
+    v <- x
+    while (sum(v) < 90) v <- v * k + wide[1, 1:3]
+    v
+  }
+  turns <- function(k) {
+    s <- x
+    for (i in 1:3) {
+      v <- s
+      for (j in 1:2) v <- v * c(7, 8, 9) + k
+      s <- s / 2 + sum(v)
+    }
+    s
+  }
+  expected <- list(loop(2)^2, loop(3), turns(1), turns(1) + 1, turns(2), c(1, 1, 1), 2 * sin(x), numeric(3))
+  expect_equal(xla_jit(f(FALSE))(x), expected)
+})
+
 test_that("large constants are arguments of compiled programs, and the results are those of R", {
   skip_without_plugin()
   ints <- 900:1

@@ -186,8 +186,12 @@ test_that("many operations on arrays that are not large are a kind of their own"
   }
   expect_identical(kind(rows(4L), numeric(2000)), "module @xlaffi_many")
   expect_identical(kind(rows(5L), numeric(2000)), "module @main")
+  # What is sorted is in memory before it is read.
+  sorted <- function(x) rows(4L)(sort(rows(4L)(x)))
+  expect_identical(kind(sorted, numeric(2000)), "module @xlaffi_many")
   skip_without_plugin()
   x <- sin(1:2000)
+  expect_equal(xla_jit(sorted)(x), sorted(x), tolerance = 1e-14)
   expect_equal(xla_jit(rows(4L))(x), rows(4L)(x), tolerance = 1e-14)
   expect_equal(xla_grad(f)(x), cos(2 * x), tolerance = 1e-12)
 })

@@ -1,0 +1,54 @@
+# Equal computations are one before derivatives of them are taken, and nothing that differs is.
+
+test_that("no two nodes of a second derivative compute the same", {
+  skip_without_plugin()
+  f <- function(x) {
+    part <- function() exp(x * x) / (1 + exp(x * x))
+    sum(part() * part() + part())
+  }
+  graph <- xla_graph(xla_hessian(f), c(0.1, 0.2, 0.3))
+  said <- function(nodes) lapply(nodes, function(node) node[c("op", "operands", "attributes")])
+  bodies <- lapply(graph$nodes, function(node) lapply(node$regions, function(region) said(region$nodes)))
+  computing <- Filter(function(node) !length(node$regions), graph$nodes)
+  exponentials <- function(nodes) sum(vapply(nodes, function(node) identical(node$op, "exponential"), NA))
+  expect_identical(exponentials(computing) + exponentials(unlist(unlist(bodies, FALSE), FALSE)), 1L)
+  plain <- function(x) diag(vapply(x, function(x) {
+    e <- function(x) exp(x * x)
+    h <- 1e-4
+    g <- function(x) (e(x) / (1 + e(x)))^2 + e(x) / (1 + e(x))
+    (g(x + h) - 2 * g(x) + g(x - h)) / h^2
+  }, 0))
+  expect_equal(xla_hessian(f)(c(0.1, 0.2, 0.3)), plain(c(0.1, 0.2, 0.3)), tolerance = 1e-6)
+})
+
+test_that("what has the same value and other derivatives stays apart", {
+  skip_without_plugin()
+  # Ops with one call and two rules; a number that does not change; an argument of a function within
+  twice <- ffi_op(function(x) x * 2, jvp = function(primals, results, tangents) tangents[[1]] * 3, name = "twice")
+  thrice <- ffi_op(function(x) x * 2, jvp = function(primals, results, tangents) tangents[[1]] * 5, name = "thrice")
+  pad <- function(x) Reduce(function(y, i) sin(y + i), 1:20, x) * 0
+  f <- function(x) {
+    held <- xla_stop_gradient(x * 2)
+    inner <- xla_grad(function(z) z * x + pad(z))(x) + xla_grad(function(z) x * x + pad(z) + x * x * 0)(x)
+    twice(x) + thrice(x) * 10 + x * 2 * 100 + held * 1000 + inner * 1e4 + pad(x)
+  }
+  expect_equal(xla_jit(f)(3), 6 + 60 + 600 + 6000 + 3e4)
+  expect_equal(xla_grad(f)(3), 3 + 50 + 200 + 1e4)
+  expect_equal(xla_jvp(f)(3, 1)$tangent, 3 + 50 + 200 + 1e4)
+  # A zero and its opposite
+  zeros <- function(x) pad(x) + sum(x * hlo_max(hlo_min(1 / c(hlo_constant(0, "f64"), hlo_constant(-0, "f64")), 2), -3))
+  expect_equal(xla_grad(zeros)(1), 2 - 3)
+  # A linear part that outlives the function in which it was made
+  g <- function(x) {
+    linear <- NULL
+    slope <- xla_grad(function(y) {
+      linear <<- xla_linearize(function(z) sin(z) * sin(z) + pad(z))(y)
+      linear$value * linear$value + pad(y)
+    })(x)
+    slope + linear$jvp(x)
+  }
+  expect_equal(xla_jit(g)(0.4), 2 * sin(0.4)^2 * sin(0.8) + 0.4 * sin(0.8))
+  expect_equal(
+    xla_grad(g)(0.4), 2 * sin(0.8)^2 + 4 * sin(0.4)^2 * cos(0.8) + sin(0.8) + 0.8 * cos(0.8)
+  )
+})
