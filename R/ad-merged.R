@@ -78,9 +78,9 @@ stays_apart <- function(node) {
   switch(node$op,
     alias = any_token(node$inputs),
     # One that records more of its call where derivatives are taken
-    op = !has_rule(node, "jvp") || is.list(params$op$vjp) || !is.null(params$op$recording) || !is.null(params$residuals),
+    op = !has_rule(node, "jvp") || has_residuals(params$op) || !is.null(params$op$recording),
     constant = length(params$data) > most_compared || is.object(params$data) || is.complex(params$data),
-    custom_call = isTRUE(params$has_side_effect) || any_token(node$types) || any_token(node$inputs),
+    custom_call = isTRUE(params$has_side_effect) || any_token(c(node$types, node$inputs)),
     !node$op %in% merged_kinds
   )
 }

@@ -35,8 +35,8 @@ second_order_of <- function(joint, plan, theta, start) {
   function(u) tree_fill(values, replay(unname(values), c(list(root), fixed), c(list(u), fixed), first))
 }
 
-# The optimum as an op: u0, the value and the entries of H there, and whether it was found, as `find(theta, start)` gives
-# them. Its derivatives do not go through the search. The gradient by u is zero at u0, so the value changes by theta
+# The optimum as an op: u0, the value and the entries of H there, and whether it was found, which `find(theta, start)`
+# gives. Its derivatives do not go through the search. The gradient by u is zero at u0, so the value changes by theta
 # alone.
 optimum_op <- function(joint, plan, find) {
   list(

@@ -186,12 +186,20 @@ compile_weight <- function(node) {
   if (node$op == "dot_general" && !all_small(node$inputs)) 8 else 1
 }
 
-module_name <- function(kind) {
+module_name <- function(kind, scope) {
   if (is.null(kind)) {
     return("@main")
   }
   unfused <- unfused_name(kind)
-  if (!is.null(unfused)) unfused else if (is_many(kind$regions)) "@xlaffi_many" else "@main"
+  if (!is.null(unfused)) {
+    unfused
+  } else if (!is_many(kind$regions)) {
+    "@main"
+  } else if (is_better_unfused(kind$regions, scope)) {
+    "@xlaffi_rows"
+  } else {
+    "@xlaffi_many"
+  }
 }
 
 # The name of a module that is compiled without fusion, else NULL

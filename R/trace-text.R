@@ -34,7 +34,7 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
   )
   inputs <- if (!is.null(layout)) c(layout$inputs, lapply(constant_types, whole_spec))
   lines <- c(
-    sprintf("module %s {", module_name(kind)),
+    sprintf("module %s {", module_name(kind, scope)),
     if (!is.null(layout)) paste0("  ", mesh_text(layout$mesh)),
     sprintf(
       "  func.func public @main(%s) -> (%s) {",

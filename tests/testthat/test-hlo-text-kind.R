@@ -196,6 +196,28 @@ test_that("many operations on arrays that are not large are a kind of their own"
   expect_equal(xla_grad(f)(x), cos(2 * x), tolerance = 1e-12)
 })
 
+test_that("what fusion would write again and again is not fused where arrays are small", {
+  kind <- function(f, ...) turn_by_turn(sub(" [{].*", "", strsplit(cpu_program(f, ...), "\n")[[1]][[1]]))
+  withr::defer(for (name in c("least_many", "least_written")) assignInNamespace(name, before[[name]], "xlaffi"))
+  before <- mget(c("least_many", "least_written"), asNamespace("xlaffi"))
+  for (name in names(before)) assignInNamespace(name, 16L, "xlaffi")
+  # All of `uses` take the whole of a row of quick operations.
+  f <- function(uses) {
+    function(x) {
+      y <- x
+      for (i in 1:60) y <- y * x + 1 / i
+      slow <- lapply(seq_len(uses), function(i) exp(y / (99 + i)))
+      list(Reduce(`+`, lapply(slow, function(e) e * e + e)), sum(y))
+    }
+  }
+  expect_identical(kind(f(30L), ffi_type("f64", 4096)), "module @xlaffi_rows")
+  expect_identical(kind(f(30L), ffi_type("f64", 4097)), "module @xlaffi_many")
+  expect_identical(kind(f(2L), ffi_type("f64", 9)), "module @xlaffi_many")
+  skip_without_plugin()
+  x <- cos(1:9)
+  expect_equal(turn_by_turn(xla_jit(f(30L))(x)), f(30L)(x), tolerance = 1e-14)
+})
+
 test_that("products and Hessians of long programs agree with R and with other programs", {
   skip_without_plugin()
   skip_unless_all()

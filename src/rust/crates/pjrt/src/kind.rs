@@ -59,7 +59,8 @@ pub enum ProgramKind {
     Exact,
     /// Many operations on a few elements each: what the compiler could save takes longer to find.
     Scalars,
-    /// Long rows of them beside large arrays: optimised, but not fused, which took all memory for some thousand.
+    /// Long rows of them beside large arrays: optimised, but not fused, which took all memory for some thousand. Also
+    /// what fusion would write again and again.
     Rows,
     /// Operations on small arrays: kernels are written by what was XLA's own way before there were fusion emitters,
     /// which takes half the time, and compiled as one part. So are programs that say by their name that they are loops
