@@ -33,8 +33,9 @@ merged <- function(values, first) {
     }
     params <- node$params
     if (node$op == "op") {
-      params <- op_number(ops, params$op)
-      if (params > length(ops)) ops[[params]] <- node$params$op
+      number <- op_number(ops, params$op)
+      ops[[number]] <- params$op
+      params <- list(number, params$arguments)
     }
     key <- list(
       node$op, node_ids(nodes_of(node$inputs)), value_indices(node$inputs), params, lapply(node$types, attributes),
@@ -77,10 +78,16 @@ stays_apart <- function(node) {
   params <- node$params
   switch(node$op,
     alias = any_token(node$inputs),
-    # One that records more of its call where derivatives are taken
-    op = !has_rule(node, "jvp") || has_residuals(params$op) || !is.null(params$op$recording),
+    op = !is_merged_op(node, params$op),
     constant = length(params$data) > most_compared || is.object(params$data) || is.complex(params$data),
     custom_call = isTRUE(params$has_side_effect) || any_token(c(node$types, node$inputs)),
     !node$op %in% merged_kinds
   )
+}
+
+# Not one that records more of its call where derivatives are taken. What a user's function computes may be something
+# else at each call.
+is_merged_op <- function(node, op) {
+  has_rule(node, "jvp") && !has_residuals(op) && is.null(op$recording) &&
+    !any(vapply(Filter(is.function, op[c("jvp", "vjp", "call")]), is_of_user, NA))
 }

@@ -31,26 +31,21 @@ horner <- function(x, coefficients) {
 
 # x log(x / m) + m - x for x, m > 0: the deviance, without cancellation where they are near each other.
 deviance_part <- function(x, m) {
-  made_once("op deviance_part", function() {
-    ffi_op(
-      function(x, m) {
-        v <- (x - m) / (x + m)
-        near <- abs(v) < 0.3
-        v <- hlo_select(near, v, 0)
-        series <- horner(v * v, 1 / (2 * (1:16) + 1))
-        hlo_select(near, (x - m) * v + 2 * x * v * (v * v * series), x * far_log_ratio(x, m) + m - x)
-      },
-      jvp = function(primals, results, tangents) {
-        x <- primals[[1L]]
-        m <- primals[[2L]]
-        hlo_add(
-          along(tangents[[1L]], function(t) t * log_ratio(x, m)),
-          along(tangents[[2L]], function(t) t * ((m - x) / m))
-        )
-      },
-      name = "deviance_part"
+  value <- function(x, m) {
+    v <- (x - m) / (x + m)
+    near <- abs(v) < 0.3
+    v <- hlo_select(near, v, 0)
+    series <- horner(v * v, 1 / (2 * (1:16) + 1))
+    hlo_select(near, (x - m) * v + 2 * x * v * (v * v * series), x * far_log_ratio(x, m) + m - x)
+  }
+  jvp <- function(primals, results, tangents) {
+    x <- primals[[1L]]
+    m <- primals[[2L]]
+    hlo_add(
+      along(tangents[[1L]], function(t) t * log_ratio(x, m)), along(tangents[[2L]], function(t) t * ((m - x) / m))
     )
-  })(x, m)
+  }
+  op_once("deviance_part", value, jvp)(x, m)
 }
 
 # log(x / m), where that is not near 0. A quotient that is too large or too small is brought back by powers of two: one
@@ -84,20 +79,15 @@ log_ratio <- function(x, m) {
 
 # The logarithm of lambda^x exp(-lambda) / Gamma(x + 1), for lambda >= 0.
 log_poisson <- function(x, lambda) {
-  made_once("op log_poisson", function() {
-    ffi_op(
-      log_poisson_values,
-      jvp = function(primals, results, tangents) {
-        x <- primals[[1L]]
-        lambda <- primals[[2L]]
-        hlo_add(
-          along(tangents[[1L]], function(t) t * (log(lambda) - digamma(x + 1))),
-          along(tangents[[2L]], function(t) t * (x / not_zero(lambda) - 1))
-        )
-      },
-      name = "log_poisson"
+  jvp <- function(primals, results, tangents) {
+    x <- primals[[1L]]
+    lambda <- primals[[2L]]
+    hlo_add(
+      along(tangents[[1L]], function(t) t * (log(lambda) - digamma(x + 1))),
+      along(tangents[[2L]], function(t) t * (x / not_zero(lambda) - 1))
     )
-  })(x, lambda)
+  }
+  op_once("log_poisson", log_poisson_values, jvp)(x, lambda)
 }
 
 log_poisson_values <- function(x, lambda) {
@@ -117,22 +107,14 @@ not_zero <- function(x) hlo_select(x == 0, 1, x)
 over <- function(x, y) hlo_select(x == 0, 0, x / hlo_select(x == 0, 1, y))
 
 # The logarithm of choose(x + y, x) p^x q^y, where q = 1 - p.
-log_binomial <- function(x, y, p, q) {
-  made_once("op log_binomial", function() {
-    ffi_op(log_binomial_values, jvp = log_binomial_jvp, name = "log_binomial")
-  })(x, y, p, q)
-}
+log_binomial <- function(x, y, p, q) op_once("log_binomial", log_binomial_values, log_binomial_jvp)(x, y, p, q)
 
 # The same where x + y is 1, as in logistic regression: nothing of it needs the expansion.
 log_bernoulli <- function(x, y, p, q) {
-  made_once("op log_bernoulli", function() {
-    ffi_op(
-      function(x, y, p, q) {
-        hlo_select(x == 0, log_complement(p, q), hlo_select(y == 0, log_complement(q, p), -Inf))
-      },
-      jvp = log_binomial_jvp, name = "log_bernoulli"
-    )
-  })(x, y, p, q)
+  value <- function(x, y, p, q) {
+    hlo_select(x == 0, log_complement(p, q), hlo_select(y == 0, log_complement(q, p), -Inf))
+  }
+  op_once("log_bernoulli", value, log_binomial_jvp)(x, y, p, q)
 }
 
 log_binomial_jvp <- function(primals, results, tangents) {

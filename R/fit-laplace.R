@@ -77,7 +77,7 @@ known_optimum <- function(joint, plan, theta, u) {
   at <- second_order(joint, plan, theta, u)
   factor <- sparse_factor(plan$pattern, at$hessian)
   step <- reshaped(sparse_solve(plan$pattern, at$hessian, factor, reshaped(at$slope, c(length(u), 1L))), u@shape)
-  ok <- abs(hlo_sum(at$slope * step)) <= 1e-8 * (1 + abs(at$value))
+  ok <- abs(hlo_sum(at$slope * step)) <= 1e-6 * (1 + abs(at$value))
   list(u = u, value = at$value, hessian = at$hessian, ok = ok)
 }
 

@@ -188,6 +188,10 @@ region_key <- function(scope, node, lines, before) {
     return(NULL)
   }
   text <- paste(lines, collapse = "\n")
+  strings <- regmatches(text, gregexpr("\"[^\"]*\"", text))[[1L]]
+  if (any(grepl("%", strings, fixed = TRUE))) {
+    return(NULL)
+  }
   at <- gregexpr("%(loop)?[0-9]+", text)
   names <- regmatches(text, at)[[1L]]
   numbers <- as.numeric(sub("%(loop)?", "", names))

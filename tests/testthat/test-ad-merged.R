@@ -25,7 +25,11 @@ test_that("what has the same value and other derivatives stays apart", {
   # Ops with one call and two rules; a number that does not change; an argument of a function within
   twice <- ffi_op(function(x) x * 2, jvp = function(primals, results, tangents) tangents[[1]] * 3, name = "twice")
   thrice <- ffi_op(function(x) x * 2, jvp = function(primals, results, tangents) tangents[[1]] * 5, name = "thrice")
-  pad <- function(x) Reduce(function(y, i) sin(y + i), 1:20, x) * 0
+  # Small graphs, and those with turns of R's loops, are not looked through.
+  pad <- function(x) {
+    wave <- function(x) sin(x) + cos(x) * tanh(x) - exp(x) / (1 + x * x)
+    (wave(x) + wave(x / 2) + wave(x / 3)) * 0
+  }
   f <- function(x) {
     held <- xla_stop_gradient(x * 2)
     inner <- xla_grad(function(z) z * x + pad(z))(x) + xla_grad(function(z) x * x + pad(z) + x * x * 0)(x)
@@ -37,6 +41,13 @@ test_that("what has the same value and other derivatives stays apart", {
   # A zero and its opposite
   zeros <- function(x) pad(x) + sum(x * hlo_max(hlo_min(1 / c(hlo_constant(0, "f64"), hlo_constant(-0, "f64")), 2), -3))
   expect_equal(xla_grad(zeros)(1), 2 - 3)
+  # An op whose call does something else each time
+  calls <- 0
+  counting <- function() {
+    op <- ffi_op(function(x) x * (calls <<- calls + 1), jvp = function(primals, results, tangents) tangents[[1]])
+    function(x) op(x) + op(x) * 10 + pad(x)
+  }
+  expect_identical(xla_grad(counting(), value = TRUE)(1)$value, 21)
   # A linear part that outlives the function in which it was made
   g <- function(x) {
     linear <- NULL
