@@ -35,13 +35,12 @@ second_order_of <- function(joint, plan, theta, start) {
   function(u) tree_fill(values, replay(unname(values), c(list(root), fixed), c(list(u), fixed), first))
 }
 
-# The optimum as an op: u0, the value and the entries of H there, and whether it was found, which `find(theta, start)`
-# gives. Its derivatives do not go through the search. The gradient by u is zero at u0, so the value changes by theta
-# alone.
+# The optimum as an op: u0, the value and the entries of H there, and whether it was found, which `find` gives. Its
+# derivatives do not go through the search. The gradient by u is zero at u0, so the value changes by theta alone.
 optimum_op <- function(joint, plan, find) {
   list(
     name = "inner optimum",
-    call = find,
+    call = function(theta, start) find(joint, plan, theta, start),
     jvp = function(primals, results, tangents) {
       if (is.null(tangents$theta)) {
         return(list(u = NULL, value = NULL, hessian = NULL, ok = NULL))
@@ -61,10 +60,9 @@ optimum_op <- function(joint, plan, find) {
 }
 
 # The approximation, and what it was found with. Where H is not positive definite, its logarithm is NaN; where the
-# density is zero or infinite the value is no number. Neither has been found. `known` tells that the effects to start
-# with are the optimum.
-marginal <- function(joint, plan, theta, start, known = FALSE) {
-  find <- function(theta, start) (if (known) known_optimum else inner_optimum)(joint, plan, theta, start)
+# density is zero or infinite the value is no number. Neither has been found. `find` is inner_optimum(), or
+# known_optimum() where the effects to start with are the optimum.
+marginal <- function(joint, plan, theta, start, find) {
   found <- bind_op(optimum_op(joint, plan, find), list(theta = theta, start = start))
   h <- new_sparse(found$hessian, plan$pattern)
   half <- sparse_logdet(plan$pattern, h@values, factor_of(h)) / 2

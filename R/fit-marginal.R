@@ -148,13 +148,13 @@ marginal_programs <- function(self) {
   compiled <- function(numbers) {
     new_jit(function(all, ...) {
       own <- split_vector(all, size)
-      at <- function(theta, start, known = FALSE) marginal(joint(list(...)), plan, theta, start, known)
+      at <- function(theta, start, find = inner_optimum) marginal(joint(list(...)), plan, theta, start, find)
       found <- numbers(at, own$theta, own$u)
       joined(c(lapply(found$numbers, as_column), list(found$u, as_column(converted(found$ok, "f64")))))
     }, "objective", uses = list(self$f), varies = 1L)
   }
-  with_gradient <- function(at, theta, start, known = FALSE) {
-    found <- evaluated(function(theta) at(theta, start, known), list(theta))
+  with_gradient <- function(at, theta, start, ...) {
+    found <- evaluated(function(theta) at(theta, start, ...), list(theta))
     slope <- gradients_of(found, list(filled(1, found$value$value), NULL, NULL))[[1L]]
     c(list(numbers = list(found$value$value, slope)), found$value[c("u", "ok")])
   }
@@ -166,7 +166,7 @@ marginal_programs <- function(self) {
     reverse = compiled(with_gradient),
     reverse_hessian = compiled(function(at, theta, start) {
       # The gradient comes first, and with it the optimum.
-      linear <- xla_linearize(function(theta) with_gradient(at, theta, start, known = TRUE))(theta)
+      linear <- xla_linearize(function(theta) with_gradient(at, theta, start, known_optimum))(theta)
       row <- function(direction) linear$jvp(direction)$numbers[[2L]]
       found <- linear$value
       found$numbers <- list(xla_vmap(row)(unit_rows(size, "f64")))

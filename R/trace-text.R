@@ -134,46 +134,46 @@ node_lines <- function(scope, node) {
   } else {
     joined_updates_text(node, scope)
   }
-  # What `text` names itself
   named <- is.list(text)
   count <- length(node$types)
   if (!named && !count) {
     return(paste0(scope$indent, text))
   }
-  key <- if (length(inner_regions(node)) && count) {
-    region_key(scope, node, if (named) text$lines else text, before)
-  } else if (!named) {
-    key_of(node, operands, text)
-  } else if (isTRUE(text$calls)) {
-    made_of(node, operands)
-  }
+  key <- key_of(scope, node, operands, text, before)
   known <- if (!is.null(key)) utils::gethash(scope$written, key)
   if (!is.null(known)) {
     set_of_node(scope$names, node, known)
     return(character())
   }
   if (named) {
-    if (!is.null(key)) utils::sethash(scope$written, key, text$names)
-    set_of_node(scope$names, node, text$names)
-    return(text$lines)
+    names <- text$names
+    lines <- text$lines
+  } else {
+    name <- fresh_name(scope)
+    names <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
+    lines <- c(paste0(scope$indent, name, if (count > 1L) paste0(":", count), " = ", text[[1L]]), text[-1L])
   }
-  name <- fresh_name(scope)
-  names <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
   set_of_node(scope$names, node, names)
   if (!is.null(key)) {
     utils::sethash(scope$written, key, names)
   }
-  text[[1L]] <- paste0(scope$indent, name, if (count > 1L) paste0(":", count), " = ", text[[1L]])
-  text
+  lines
 }
 
 # By what a node is left out where its block has computed the same before: its text, or what it is made of where the
 # text has names of its own; NULL for one that is written always. XLA finds equal nodes itself, but for custom calls,
 # and with these all that is computed from them. What has side effects is done as often as it is written; barriers and
 # new tokens are there to keep apart what is equal.
-key_of <- function(node, operands, text) {
+key_of <- function(scope, node, operands, text, before) {
   if (node$op %in% c("optimization_barrier", "after_all") || isTRUE(node$params$has_side_effect)) {
     return(NULL)
+  }
+  named <- is.list(text)
+  if (length(inner_regions(node)) && length(node$types)) {
+    return(region_key(scope, node, if (named) text$lines else text, before))
+  }
+  if (named) {
+    return(if (isTRUE(text$calls)) made_of(node, operands))
   }
   if (length(text) == 1L) {
     return(text)

@@ -23,9 +23,9 @@ is_better_unfused <- function(regions, scope) {
   if (length(nodes) < least_written || any(lengths(regions[-1L]) > most_inner)) {
     return(FALSE)
   }
-  all <- unlist(regions, recursive = FALSE)
-  sizes <- vapply(all, function(node) max(0, vapply(node$types, function(type) prod(type@shape), 0)), 0)
-  all(sizes <= most_unfused) && all(vapply(all, is_single_node, NA)) && is_written_again(nodes, scope)
+  is_small <- function(node) all(vapply(node$types, function(type) prod(type@shape) <= most_unfused, NA))
+  inside <- unlist(regions, recursive = FALSE)
+  all(vapply(inside, is_small, NA)) && all(vapply(inside, is_single_node, NA)) && is_written_again(nodes, scope)
 }
 
 is_written_again <- function(nodes, scope) {

@@ -15,7 +15,8 @@ local_least_ahead <- function(count, frame = parent.frame()) {
   utils::assignInNamespace("least_ahead", count, "xlaffi")
 }
 
+# How often a text has a word
+times_in <- function(text, word) lengths(regmatches(text, gregexpr(word, text, fixed = TRUE)))
+
 # How many loops a program has
-loops_in <- function(f, ...) {
-  lengths(regmatches(text <- xla_program(f, ...), gregexpr("stablehlo.while", text, fixed = TRUE)))
-}
+loops_in <- function(f, ...) times_in(xla_program(f, ...), "stablehlo.while")

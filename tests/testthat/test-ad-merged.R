@@ -6,13 +6,9 @@ test_that("no two nodes of a second derivative compute the same", {
     part <- function() exp(x * x) / (1 + exp(x * x))
     sum(part() * part() + part())
   }
-  graph <- xla_graph(xla_hessian(f), c(0.1, 0.2, 0.3))
-  said <- function(nodes) lapply(nodes, function(node) node[c("op", "operands", "attributes")])
-  bodies <- lapply(graph$nodes, function(node) lapply(node$regions, function(region) said(region$nodes)))
-  computing <- Filter(function(node) !length(node$regions), graph$nodes)
-  exponentials <- function(nodes) sum(vapply(nodes, function(node) identical(node$op, "exponential"), NA))
-  expect_identical(exponentials(computing) + exponentials(unlist(unlist(bodies, FALSE), FALSE)), 1L)
   x <- c(0.1, 0.2, 0.3)
+  ops_of <- function(part) unlist(lapply(part$nodes, function(node) c(node$op, unlist(lapply(node$regions, ops_of)))))
+  expect_identical(sum(ops_of(xla_graph(xla_hessian(f), x)) == "exponential"), 1L)
   part <- function(x) exp(x * x) / (1 + exp(x * x))
   plain <- function(x) part(x)^2 + part(x)
   h <- 1e-4

@@ -71,9 +71,7 @@ test_that("equal loops and branches are written once, but for those with side ef
   }
   counts <- function(say) {
     text <- xla_program(f(say), ffi_type("f64", 3))
-    vapply(c(loops = "stablehlo.while", branches = "stablehlo.case"), function(pattern) {
-      lengths(regmatches(text, gregexpr(pattern, text)))
-    }, 0L)
+    c(loops = times_in(text, "stablehlo.while"), branches = times_in(text, "stablehlo.case"))
   }
   expect_identical(counts(TRUE), c(loops = 2L + 4L + 2L, branches = 2L))
   expect_identical(counts(FALSE), c(loops = 2L + 4L + 1L, branches = 2L))
