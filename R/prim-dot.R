@@ -188,12 +188,17 @@ sparse_dot_dependence <- function(node, ids, side, numbers, sets) {
   grouped_sets(sets, found, group + 1L, rows * nrow(numbers))
 }
 
+dot_text <- signed_text(function(p) {
+  pair <- function(axes) sprintf("%s x %s", axes_text(axes[[1L]]), axes_text(axes[[2L]]))
+  batch <- if (length(p$batch[[1L]])) sprintf(", batching_dims = %s", pair(p$batch)) else ""
+  sprintf("%s, contracting_dims = %s, precision = [HIGHEST, HIGHEST]", batch, pair(p$contract))
+})
+
 primitive("dot_general",
-  text = signed_text(function(p) {
-    pair <- function(axes) sprintf("%s x %s", axes_text(axes[[1L]]), axes_text(axes[[2L]]))
-    batch <- if (length(p$batch[[1L]])) sprintf(", batching_dims = %s", pair(p$batch)) else ""
-    sprintf("%s, contracting_dims = %s, precision = [HIGHEST, HIGHEST]", batch, pair(p$contract))
-  }),
+  text = function(node, operands, scope) {
+    tall <- tall_product(node, scope)
+    if (is.null(tall)) dot_text(node, operands, scope) else crossprod_text(node, tall, scope)
+  },
   jvp = function(node, tangents) {
     p <- node$params
     x <- node$inputs[[1L]]

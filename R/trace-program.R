@@ -34,6 +34,7 @@ trace_program <- function(f, arguments, platform = default_platform(), mesh = NU
     check_no_tokens(results, "the function returns a token, which a program cannot give back")
     hooks$with_loops(results, first)
   }, tree_leaves(arguments))
+  region$ordered <- ordered
   list(
     region = region, results = tree_fill(tree, lapply(region$results, type_of)), mesh = trace_state$mesh,
     names_read = isTRUE(trace_state$names_read), present = trace_state$present, opaque = trace_state$opaque

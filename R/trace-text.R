@@ -10,7 +10,10 @@ program_text <- function(region, layout = NULL, platform = "cpu") {
 # `given` are arguments between these and the region's own.
 written_program <- function(region, layout, platform, hidden, given = list()) {
   kind <- if (is.null(layout) && platform == "cpu") new_kind()
-  scope <- new_scope("    ", mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, kind = kind)
+  scope <- new_scope("    ",
+    mesh = if (!is.null(layout) && mesh_size(layout$mesh) > 1L) layout$mesh, kind = kind, platform = platform,
+    ordered = isTRUE(region$ordered)
+  )
   params <- c(region$params, given)
   arguments <- sprintf("%%arg%d", seq_along(params) - 1L)
   scope$arguments <- node_ids(nodes_of(params))
@@ -55,12 +58,14 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
   list(text = paste0(paste(lines, collapse = "\n"), "\n"), constants = constants)
 }
 
-# `prefix` begins the names of values; `kind` takes what kind of program it is, see trace-kind.R.
-new_scope <- function(indent, mesh = NULL, prefix = "", kind = NULL) {
+# `prefix` begins the names of values; `kind` takes what kind of program it is, see trace-kind.R. `ordered`: products and
+# sums are computed in the order in which they are written.
+new_scope <- function(indent, mesh = NULL, prefix = "", kind = NULL, platform = "", ordered = FALSE) {
   count <- new.env(parent = emptyenv())
   count$values <- 0L
   list(
     names = new_table(), count = count, indent = indent, mesh = mesh, prefix = prefix, kind = kind,
+    platform = platform, ordered = ordered,
     shared = new_constants(prefix), block = new_constants()
   )
 }

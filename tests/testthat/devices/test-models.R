@@ -35,3 +35,28 @@ test_that("the models of the vignette agree with R's on the whole of the data", 
   expect_equal(unname(m$gp$gr(at)), slope, tolerance = 1e-7)
   expect_identical(m$best$convergence, 0L)
 })
+
+test_that("products of tall matrices are the handler's on each device, and XLA's where it shares out", {
+  n <- 8 * 1024
+  x <- matrix(sin((1:(3 * n))^2), n)
+  w <- cos(1:n)^2
+  mesh <- xla_mesh(c(rows = 8))
+  in_parts <- function(f) xla_shard_map(f, mesh, in_specs = "rows", out_specs = xla_spec())
+  turned <- function(x, w) {
+    # What was transposed outside has no other name inside.
+    across <- t(x[1:1024, ])
+    list(
+      in_parts(function(w) hlo_psum(across %*% (x[1:1024, ] * w), "rows"))(w),
+      in_parts(function(x, w) hlo_psum(crossprod(x, x * w), "rows"))(x, w)
+    )
+  }
+  by_device <- lapply(0:7, function(i) crossprod(x[1:1024, ], x[1:1024, ] * w[i * 1024 + 1:1024]))
+  expect_equal(xla_jit(turned)(x, w), list(Reduce(`+`, by_device), crossprod(x, x * w)), tolerance = 1e-12)
+  expect_identical(times_in(xla_program(turned, x, w), "@xlaffi.crossprod("), 1L)
+  shared <- list(xla_shard(x, mesh, "rows"), xla_shard(w, mesh, "rows"))
+  expect_equal(
+    as_array(xla_jit(function(x, w) crossprod(x, x * w))(shared[[1]], shared[[2]])), crossprod(x, x * w),
+    tolerance = 1e-12
+  )
+  expect_identical(times_in(do.call(xla_program, c(function(x, w) crossprod(x, x * w), shared)), "crossprod"), 0L)
+})

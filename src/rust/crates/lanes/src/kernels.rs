@@ -5,7 +5,7 @@ use crate::dispatch::{run, Unit};
 use crate::dtype::InParts;
 use crate::kernel::{Most, Parts};
 use crate::scratch::NoMemory;
-use crate::{cholesky, eigh, lu, qr, svd, triangular};
+use crate::{cholesky, crossprod, eigh, lu, qr, svd, triangular};
 use matrices::{Complex, Element, Matrices};
 
 macro_rules! kernels {
@@ -31,6 +31,7 @@ macro_rules! kernels {
 kernels! {
     Lu lu;
     Potrf cholesky;
+    Crossprod crossprod;
     Geqrf qr;
     Orgqr qr;
     Trsm triangular;
@@ -65,6 +66,7 @@ macro_rules! vectorised {
                 match kernel {
                     AnyKernel::Lu(mut kernel) => run(unit, &mut kernel, count),
                     AnyKernel::Potrf(mut kernel) => run(unit, &mut kernel, count),
+                    AnyKernel::Crossprod(mut kernel) => run(unit, &mut kernel, count),
                     AnyKernel::Geqrf(mut kernel) => run(unit, &mut kernel, count),
                     AnyKernel::Orgqr(mut kernel) => run(unit, &mut kernel, count),
                     AnyKernel::Trsm(mut kernel) => run(unit, &mut kernel, count),
@@ -79,6 +81,7 @@ macro_rules! vectorised {
                 match kernel {
                     AnyKernel::Lu(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),
                     AnyKernel::Potrf(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),
+                    AnyKernel::Crossprod(_) => unreachable!("a kernel of real numbers"),
                     AnyKernel::Geqrf(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),
                     AnyKernel::Orgqr(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),
                     AnyKernel::Trsm(kernel) => run::<$t, _>(unit, &mut Parts(kernel), count),

@@ -28,6 +28,7 @@ mod arm64;
 mod bidiagonal;
 mod block;
 pub mod cholesky;
+pub mod crossprod;
 mod dispatch;
 mod dtype;
 pub mod eigh;

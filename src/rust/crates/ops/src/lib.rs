@@ -5,6 +5,7 @@
 //! bodies need of either; [`table`] lists the ops. To add one: write its module, add it to the table.
 
 mod cholesky;
+mod crossprod;
 mod cusolver;
 mod eig;
 mod eigh;

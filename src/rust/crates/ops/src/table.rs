@@ -1,5 +1,6 @@
 //! The list of all ops, which everything else walks: registration, documentation, tests.
 
+use crate::crossprod::Crossprod;
 use crate::kepler::Kepler;
 use crate::lu::permutation::LuPivotsToPermutation;
 use crate::print::tensor::PrintTensor;
@@ -159,6 +160,7 @@ pub fn table() -> &'static [Entry] {
             real { eig::jaxlib::Geev; schur::jaxlib::Gees; }
             complex { eig::jaxlib::GeevComplex; schur::jaxlib::GeesComplex; }
             Cholesky: Host;
+            Crossprod: Host;
             Eigh: Host, Cuda;
             Geqrf: Host, Cuda;
             Kepler: Host, Cuda;

@@ -7,6 +7,7 @@ mod complex_eigh;
 mod complex_lu;
 mod complex_qr;
 mod complex_svd;
+mod crossprod;
 mod eigh;
 mod eigh_large;
 mod large;

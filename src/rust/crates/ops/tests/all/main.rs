@@ -6,6 +6,7 @@ mod common;
 
 mod cholesky;
 mod concurrency;
+mod crossprod;
 mod eigh;
 mod forced;
 mod jaxlib_eig;

@@ -1,0 +1,248 @@
+//! Products of tall matrices: `z = xᵀ diag(w) y`, which adds up over many rows. A row of `y` is a few vectors as it
+//! stands in memory, and each of its numbers is multiplied by a number of the row of `x`. So nothing is packed, and each
+//! matrix is read once.
+
+use super::kernel::Kernel;
+use super::lanes::{Float, Lanes};
+use matrices::Element;
+use std::ops::Range;
+
+/// Bytes of a block of rows, which stays in the first level of cache while all tiles of the result are added to, and
+/// the least and the most rows.
+const BLOCK_BYTES: usize = 1 << 14;
+const BLOCK: (usize, usize) = (64, 512);
+
+/// The most lanes of a vector.
+const WIDEST: usize = 16;
+
+/// Some rows of two row-major matrices, and where their product goes.
+pub struct Crossprod<'a, T> {
+    /// Rows of `p` numbers.
+    pub x: &'a [T],
+    /// How many these are.
+    pub p: usize,
+    /// As many rows, of `q` numbers.
+    pub y: &'a [T],
+    /// How many these are.
+    pub q: usize,
+    /// A weight for each row, if there are any.
+    pub w: Option<&'a [T]>,
+    /// Whether `y` is `x`: what lies above the diagonal is not computed.
+    pub symmetric: bool,
+    /// `p` rows of `q` numbers, which become the product.
+    pub z: &'a mut [T],
+}
+
+impl<T: Element> Crossprod<'_, T> {
+    fn rows(&self) -> usize {
+        self.y.len() / self.q
+    }
+
+    /// Rows of a block.
+    fn block(&self) -> usize {
+        let row = (self.p + self.q) * size_of::<T>();
+        (BLOCK_BYTES / row).clamp(BLOCK.0, BLOCK.1)
+    }
+
+    /// The last rows, behind which there may be less memory than a vector has lanes: as many for vectors of any kind, so
+    /// that their sums are the same.
+    fn last(&self) -> usize {
+        let beyond = self.q.next_multiple_of(WIDEST) - self.q;
+        beyond.div_ceil(self.q).min(self.rows())
+    }
+
+    /// Numbers of the last rows of `y`, and zeros for the whole vectors that are read of each row.
+    fn end(&self) -> usize {
+        self.last() * self.q + self.q.next_multiple_of(WIDEST)
+    }
+}
+
+impl<T: Float> Crossprod<'_, T> {
+    /// The product where the processor has no vectors that there is code for.
+    pub fn one_by_one(self) {
+        self.z.fill(T::ZERO);
+        for (row, (x, y)) in self
+            .x
+            .chunks_exact(self.p)
+            .zip(self.y.chunks_exact(self.q))
+            .enumerate()
+        {
+            let weight = self.w.map_or(1.0, |w| w[row].f64());
+            for (z, x) in self.z.chunks_exact_mut(self.q).zip(x) {
+                for (z, y) in z.iter_mut().zip(y) {
+                    *z = T::of(z.f64() + x.f64() * weight * y.f64());
+                }
+            }
+        }
+    }
+}
+
+impl<T: Element> Kernel<T> for Crossprod<'_, T> {
+    fn scratch(&self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn alone_in_rows(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn block_pays(&self, _: usize, _: usize) -> bool {
+        false
+    }
+
+    /// The sums, the end of `y`, and rows of `x` times their weights.
+    #[inline(always)]
+    fn rows_scratch(&self, width: usize) -> usize {
+        let weighted = self.w.map_or(0, |_| self.block() * self.p);
+        let sums = self.p * self.q.div_ceil(width);
+        sums + self.end().div_ceil(width) + weighted.div_ceil(width)
+    }
+
+    #[inline(always)]
+    fn run_rows<V: Lanes<Float = T>>(&mut self, _: usize, scratch: &mut [V])
+    where
+        T: Float,
+    {
+        let (p, q, n, last) = (self.p, self.q, self.rows(), self.last());
+        let vectors = q.div_ceil(V::WIDTH);
+        let (sums, rest) = scratch.split_at_mut(p * vectors);
+        let (end, weighted) = rest.split_at_mut(self.end().div_ceil(V::WIDTH));
+        let zero = sums[0].like(0.0);
+        sums.fill(zero);
+        end.fill(zero);
+        let (end, weighted) = (V::flat_mut(end), V::flat_mut(weighted));
+        end[..last * q].copy_from_slice(&self.y[(n - last) * q..]);
+        let mut row = 0;
+        while row < n {
+            let (to, y) = if row < n - last {
+                ((row + self.block()).min(n - last), &self.y[row * q..])
+            } else {
+                (n, &*end)
+            };
+            let mut x = &self.x[row * p..to * p];
+            if let Some(w) = self.w {
+                let rows = weighted.chunks_exact_mut(p).zip(x.chunks_exact(p));
+                for ((to, from), w) in rows.zip(&w[row..to]) {
+                    for (to, from) in to.iter_mut().zip(from) {
+                        *to = T::of(from.f64() * w.f64());
+                    }
+                }
+                x = &weighted[..x.len()];
+            }
+            let (x, y) = (Side { rows: x, count: p }, Side { rows: y, count: q });
+            add(sums, x, y, self.symmetric);
+            row = to;
+        }
+        for (i, (z, sums)) in self
+            .z
+            .chunks_exact_mut(q)
+            .zip(sums.chunks_exact(vectors))
+            .enumerate()
+        {
+            let known = if self.symmetric { i + 1 } else { q };
+            z[..known].copy_from_slice(&V::flat(sums)[..known]);
+        }
+        if self.symmetric {
+            for i in 0..p {
+                for j in 0..i {
+                    self.z[j * q + i] = self.z[i * q + j];
+                }
+            }
+        }
+    }
+
+    fn run<V: Lanes<Float = T>>(&mut self, _: Range<usize>, _: &mut [V])
+    where
+        T: Float,
+    {
+        unreachable!("a kernel without blocks of matrices");
+    }
+}
+
+/// Rows of so many numbers each.
+#[derive(Clone, Copy)]
+struct Side<'a, T> {
+    rows: &'a [T],
+    count: usize,
+}
+
+/// Adds the products of the rows of `x` and `y` to the sums. Of a symmetric result the vectors that are all above the
+/// diagonal are left out. The sums of a tile, with a row of `y` and a number of `x`, fill the registers.
+#[inline(always)]
+fn add<V: Lanes>(sums: &mut [V], x: Side<'_, V::Float>, y: Side<'_, V::Float>, symmetric: bool) {
+    let mut i = 0;
+    while i < x.count {
+        let to = (&mut *sums, i, symmetric);
+        i += match x.count - i {
+            8.. if V::REGISTERS >= 32 => strip::<V, 8, 3>(to, x, y),
+            6.. if V::REGISTERS < 32 => strip::<V, 6, 2>(to, x, y),
+            4.. if V::REGISTERS >= 32 => strip::<V, 4, 4>(to, x, y),
+            4.. => strip::<V, 4, 2>(to, x, y),
+            2.. => strip::<V, 2, 4>(to, x, y),
+            _ => strip::<V, 1, 4>(to, x, y),
+        };
+    }
+}
+
+/// Rows `i` and the following of the result, `M` of them, in tiles of up to `N` vectors.
+#[inline(always)]
+fn strip<V: Lanes, const M: usize, const N: usize>(
+    (sums, i, symmetric): (&mut [V], usize, bool),
+    x: Side<'_, V::Float>,
+    y: Side<'_, V::Float>,
+) -> usize {
+    let vectors = y.count.div_ceil(V::WIDTH);
+    let known = if symmetric {
+        (i + M).div_ceil(V::WIDTH)
+    } else {
+        vectors
+    };
+    let mut v = 0;
+    while v < known {
+        let to = (&mut sums[i * vectors + v..], vectors);
+        let at = (i, v * V::WIDTH);
+        v += match known - v {
+            1 => tile::<V, M, 1>(to, at, x, y),
+            left if left < N => tile::<V, M, 2>(to, at, x, y),
+            _ => tile::<V, M, N>(to, at, x, y),
+        };
+    }
+    M
+}
+
+/// Adds to `M` rows of `N` vectors, which begin at a number of the rows of `x` and one of `y`.
+#[inline(always)]
+fn tile<V: Lanes, const M: usize, const N: usize>(
+    (to, stride): (&mut [V], usize),
+    at: (usize, usize),
+    x: Side<'_, V::Float>,
+    y: Side<'_, V::Float>,
+) -> usize {
+    let zero = to[0].like(0.0);
+    let mut sums = [[zero; N]; M];
+    // Loops that the compiler unrolls: so the sums stay in registers.
+    for (r, x) in x.rows.chunks_exact(x.count).enumerate() {
+        let x = &x[at.0..][..M];
+        let y = &y.rows[r * y.count + at.1..][..N * V::WIDTH];
+        let mut row = [zero; N];
+        for v in 0..N {
+            let lanes = row[v].as_mut_slice();
+            lanes.copy_from_slice(&y[v * V::WIDTH..][..V::WIDTH]);
+        }
+        for i in 0..M {
+            let x = zero.like(x[i].f64());
+            for v in 0..N {
+                sums[i][v] = x.mul_add(row[v], sums[i][v]);
+            }
+        }
+    }
+    for i in 0..M {
+        let to = &mut to[i * stride..][..N];
+        for v in 0..N {
+            to[v] += sums[i][v];
+        }
+    }
+    N
+}
