@@ -59,7 +59,7 @@ impl<T: HostScalar<Real = T> + lanes::Float> Kernel<Host, T> for Crossprod {
             if weights.is_some() {
                 return Err(Error::new(
                     Code::InvalidArgument,
-                    "crossprod: more than one argument of weights",
+                    "more than one argument of weights",
                 ));
             }
             argument.expect_dims(&[n])?;
