@@ -82,8 +82,9 @@ known_optimum <- function(joint, plan, theta, u) {
 # Newton's method, with a multiple of the identity added to H where that does not lead down (Levenberg and Marquardt).
 # Each turn computes f, its gradient and H at a point that the turn before proposed, keeps it if it is a better one, and
 # proposes another. Near the optimum a step squares the distance, so the point after a small decrease is the last, which
-# is `close` to the optimum. There H is that of the point before: where its diagonal still changes, as that of exp(-u),
-# which falls for ever, or of u^4, whose optimum has none, the search goes on, and ends without an optimum.
+# is `close` to the optimum. There H is that of the point before: where its diagonal still changes by a thousandth, as
+# that of exp(-u), which falls for ever, or of u^4, whose optimum has none, the search goes on, and ends without an
+# optimum; or with one, where the optimum is flat and so a small decrease is a long step.
 inner_optimum <- function(joint, plan, theta, start) {
   dtype <- start@dtype
   scalar <- function(x) constant(x, dtype, integer(), "number")
@@ -106,7 +107,7 @@ inner_optimum <- function(joint, plan, theta, start) {
     hessian <- keep(at$hessian, hessian)
     diagonal <- on_diagonal_of(hessian)
     # Nothing is known before the first point.
-    settled <- (value == Inf) | !any(abs(diagonal - before) > 0.1 * before)
+    settled <- (value == Inf) | !any(abs(diagonal - before) > 1e-3 * before)
     value <- hlo_select(better, at$value, value)
     size <- reduced("reduce_max", diagonal, NULL, "max()")
     lower <- hlo_select(shift > 1e-3 * size, shift / 10, scalar(0))

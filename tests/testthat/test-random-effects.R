@@ -201,6 +201,20 @@ test_that("a point with a zero gradient is no optimum where the second derivativ
   expect_identical(value, NaN)
 })
 
+test_that("the search ends at the optimum where an effect hardly moves the likelihood", {
+  skip_without_plugin()
+  y <- c(2, 0, 30)
+  nll <- function(p, y) -sum(dnorm(p$u, 0, exp(p$s), log = TRUE)) - sum(dpois(y, exp(p$u + 3), log = TRUE))
+  marginal <- xla_objective(nll, list(s = 0, u = numeric(3)), random = "u", y = y)
+  # Of the second one the precision is some 1e-9 there.
+  for (s in c(6, 12)) {
+    slope <- function(u, y) u / exp(2 * s) + exp(3 + u) - y
+    u <- vapply(y, function(y) uniroot(slope, c(-60, 60), y, tol = 1e-15)$root, 0)
+    want <- nll(list(s = s, u = u), y) + sum(log(exp(-2 * s) + exp(3 + u))) / 2 - 1.5 * log(2 * pi)
+    expect_equal(vapply(c(0, s, s - 0.5, s), marginal$fn, 0)[c(2, 4)], c(want, want), tolerance = 1e-8)
+  }
+})
+
 test_that("where rounding has left few digits of second derivatives, a warning says so", {
   skip_without_plugin()
   skip_unless_all()

@@ -20,5 +20,6 @@ ops=$(../ops-lib/build.sh | tail -n 1)
 "$XLAFFI_PYTHON" kepler.py "$ops"
 "$XLAFFI_PYTHON" linalg.py "$ops"
 "$XLAFFI_PYTHON" cores.py "$ops"
+"$XLAFFI_PYTHON" tall.py "$ops"
 ./engines.sh
 Rscript readme.R
