@@ -75,7 +75,7 @@
 #' @param constraints What parameters may be, a list of [constraints][xla_constraints] by names of parts of `par`.
 #' @param negate Whether the functions are those of `-f`: optimisers minimise.
 #' @param dtype The element type of the parameters, `"f64"` or `"f32"`. R's doubles among the data are uploaded in it;
-#'   buffers keep theirs.
+#'   buffers keep theirs, and R's integers are `i32`: with `"f32"` give counts as doubles.
 #' @return A list of class `xlaffi_objective`:
 #' * `par`: the template as one vector of doubles, with names.
 #' * `fn`, `gr`, `he`: functions of such a vector that give the value, the gradient and the matrix of second

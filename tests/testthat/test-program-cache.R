@@ -161,7 +161,10 @@ test_that("every op of the package is kept, in all its dtypes, and comes back", 
   f <- function(x, b) {
     both <- list(sparse(b), sparse(hlo_convert(b, "f32")))
     others <- lapply(c("f32", "c64", "c128"), function(dtype) ops(hlo_convert(x, dtype), hlo_convert(b, dtype)))
-    list(ops(x, b), others, both, kepler(b, b / 10), besselK(x, 1), pgamma(x, b), determinant(x)$modulus)
+    tall <- hlo_broadcast(b, c(1024, 3), 2)
+    list(
+      ops(x, b), others, both, kepler(b, b / 10), besselK(x, 1), pgamma(x, b), determinant(x)$modulus, crossprod(tall)
+    )
   }
   x <- matrix(c(4, 1, 2, 1, 5, 3, 2, 1, 6), 3)
   b <- c(0.5, 1, 2)
