@@ -58,7 +58,8 @@
 #' f <- function(mu, phi) {
 #'   list(
 #'     hlo_dbetabinom(counts, 5, plogis(mu), phi), hlo_dtweedie(counts, mu, phi, 1.5),
-#'     hlo_dcompois(counts, mu, 1 / phi), hlo_dztpois(counts, mu), hlo_dordbeta(c(0, 0.2, 1), mu, phi, -1, 3)
+#'     hlo_dcompois(counts, mu, 1 / phi), hlo_dztpois(counts, mu),
+#'     hlo_dztnbinom(counts, size = phi, mu = mu), hlo_dordbeta(c(0, 0.2, 1), mu, phi, -1, 3)
 #'   )
 #' }
 #' xla_jit(f)(2, 1.3)
