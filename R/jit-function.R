@@ -98,8 +98,8 @@
 #' @param f A function of [values][xlaffi_value] that gives a value or a (named) list of values.
 #' @param exact Whether each operation is computed as it is written. XLA otherwise multiplies by `1 / 3` for `x / 3`,
 #'   takes constants together and fuses `x * y + z`, which may change the last bit, for speed; [xlaffi_value] has the
-#'   list. With `exact = TRUE`, `+`, `-`, `*`, `/` and `sqrt()` of doubles give R's results bit for bit; sums may still be
-#'   added up in another order. For the CPU. As a part of another program a function is compiled as that one is.
+#'   list. With `exact = TRUE`, `+`, `-`, `*`, `/` and `sqrt()` of doubles give R's results bit for bit; sums may still
+#'   be added up in another order. For the CPU. As a part of another program a function is compiled as that one is.
 #' @param mesh A mesh, see [xla_mesh()]; `NULL`: that of the sharded arguments, if there are any.
 #' @param in_shardings,out_shardings Along which axes of the mesh arguments and results are cut, see below.
 #' @return A function of R data, buffers, sharded arrays or values. It has `...` for the arguments of `f`: what looks at

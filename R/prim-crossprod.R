@@ -33,8 +33,8 @@ tall_product <- function(node, scope) {
   if (length(weighted)) weighted[1:3] else if (prod(columns) <= most_product) sides
 }
 
-# What a product adds up over the rows of: a matrix, which may have been transposed since, or a vector of any shape. NULL
-# for what is neither, or has no name here.
+# What a product adds up over the rows of: a matrix, which may have been transposed since, or a vector of any shape.
+# NULL for what is neither, or has no name here.
 upright <- function(x, axis, scope) {
   x <- resolved(x)
   is_vector <- prod(x@shape) == x@shape[[axis]]

@@ -58,8 +58,8 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
   list(text = paste0(paste(lines, collapse = "\n"), "\n"), constants = constants)
 }
 
-# `prefix` begins the names of values; `kind` takes what kind of program it is, see trace-kind.R. `ordered`: products and
-# sums are computed in the order in which they are written.
+# `prefix` begins the names of values; `kind` takes what kind of program it is, see trace-kind.R. `ordered`: factors are
+# multiplied in the order in which they are written.
 new_scope <- function(indent, mesh = NULL, prefix = "", kind = NULL, platform = "", ordered = FALSE) {
   count <- new.env(parent = emptyenv())
   count$values <- 0L

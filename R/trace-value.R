@@ -130,11 +130,11 @@ alias_of <- function(x) labelled(bind("alias", list(x), x@dtype, x@shape), attr(
 #'   `eval(parse())`.
 #' * XLA may compute `x / 3` as `x * (1 / 3)` and fuse `x * y + z`, which differs from R in the last bit. It takes
 #'   `exp(x) * exp(y)` for `exp(x + y)`, `log(exp(x))` for `x`, `sqrt(x^2)` for `abs(x)`, `crossprod(x, w * x)` of 1024
-#'   rows or more for `crossprod(w * x, x)`, one triangle of it for both, and constants that follow one another together:
-#'   so a result may be finite where in R a number on the way is too large (or the other way round, in such products),
-#'   and more exact where one is too small. `xla_jit(f, exact = TRUE)` does none of this. A sum of 4096 elements or more
-#'   may take `exp(x)` for infinite from 709.44 on (`f32`: 88.38), where it overflows at 709.79 (88.73). A complex number
-#'   divided by 0 may be NaN where R has infinities.
+#'   rows or more for `crossprod(w * x, x)`, one triangle of it for both, and constants that follow one another
+#'   together: so a result may be finite where in R a number on the way is too large (or the other way round, in such
+#'   products), and more exact where one is too small. `xla_jit(f, exact = TRUE)` does none of this. A sum of 4096
+#'   elements or more may take `exp(x)` for infinite from 709.44 on (`f32`: 88.38), where it overflows at 709.79
+#'   (88.73). A complex number divided by 0 may be NaN where R has infinities.
 #' * The sign of a zero is R's where one element is computed or moved. It may be the other where a sum, a product of
 #'   matrices, a small whole power, `max()`, `min()` or a decomposition is 0, after `x + 0` and `x - 0`, where a complex
 #'   number is divided, and in `asinh()`, `acosh()` and `atanh()` of complex numbers.
