@@ -14,13 +14,13 @@ most_product <- 1024
 tall_product <- function(node, scope) {
   p <- node$params
   axes <- unlist(p$contract)
+  rows <- prod(node$inputs[[1L]]@shape[p$contract[[1L]]])
   is_plain <- scope$platform == "cpu" && is.null(scope$mesh) && node$types[[1L]]@dtype %in% c("f32", "f64") &&
-    length(axes) == 2L && !length(p$batch[[1L]]) && node$inputs[[1L]]@shape[[axes[[1L]]]] >= least_tall
+    length(axes) == 2L && !length(p$batch[[1L]]) && rows >= least_tall
   if (!is_plain) {
     return()
   }
   sides <- Map(upright, node$inputs, axes, MoreArgs = list(scope = scope))
-  rows <- node$inputs[[1L]]@shape[[axes[[1L]]]]
   columns <- vapply(sides, function(x) if (is.null(x)) Inf else prod(x@shape) / rows, 0)
   if (max(columns) == 1) {
     return()

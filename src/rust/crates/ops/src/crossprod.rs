@@ -1,18 +1,19 @@
 //! Products of tall matrices that add up over rows.
 
+use crate::op::op;
 use crate::platform::host::batch::{cost_in_lanes, for_each_run};
 use crate::platform::host::{xla_error, HostScalar};
 use lanes::crossprod::Crossprod as Rows;
 use lanes::Unit;
 use lapack::filled;
 use matrices::Matrices;
-use xla_ffi::{
-    io, Arg, Code, Cx, Error, Floats, Host, Kernel, Op, Rank, RemainingArgs, Result, Ret,
-};
+use xla_ffi::{Arg, Code, Cx, Error, Host, Kernel, Rank, RemainingArgs, Result, Ret};
 
-io! {
-    /// `z = xᵀ diag(w) y`
-    pub struct CrossprodIo<'f, T> {
+op! {
+    /// `crossprod`: the product `z = xᵀ diag(w) y` of the transpose of a matrix of many rows and another one, with weights
+    /// for the rows. What it gives does not depend on the number of threads. Where `x` and `y` are the same memory, `z` is
+    /// symmetric to the last bit.
+    Crossprod: CrossprodIo = "crossprod" of Floats {
         /// `(n, p)`
         x: Arg<'f, T, Rank<2>>,
         /// `(n, q)`
@@ -22,16 +23,6 @@ io! {
         /// `(p, q)`
         z: Ret<'f, T>,
     }
-}
-
-/// `crossprod`: the product of the transpose of a matrix of many rows and another one, with weights for the rows. What
-/// it gives does not depend on the number of threads. Where `x` and `y` are the same memory, `z` is symmetric to the
-/// last bit.
-pub struct Crossprod;
-
-impl Op for Crossprod {
-    const TARGET: &'static str = "crossprod";
-    type Dtypes = Floats;
 }
 
 /// Parts into which the rows are cut, each with sums of its own, and what a part has at least.
