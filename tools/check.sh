@@ -25,7 +25,8 @@ for file in src/rust/vendor.tar.xz src/rust/vendor-config.toml src/rust/Cargo.lo
 done
 
 # The check must pass as on CRAN: no developer's settings, no crate from this machine, and nothing written to the home of
-# the user. CRAN wants it done in ten minutes on two cores: what it takes of processors is less than that.
+# the user. CRAN wants it done in ten minutes on two cores. Other work on the machine makes the time on the clock longer,
+# work on both cores that of the processors: the smaller one counts.
 manual=()
 command -v pdflatex >/dev/null || manual=(--no-manual)
 home=$out/home
@@ -37,8 +38,10 @@ TIMEFORMAT='%0R %0U %0S'
     _R_CHECK_FORCE_SUGGESTS_=false _R_CHECK_TIMINGS_=0 R CMD check --as-cran "${manual[@]}" "$tarball" 2>&1)
 } 2>"$out/time"
 read -r elapsed user system <"$out/time"
-echo "R CMD check: $elapsed s, $((user + system)) s of processors"
-[ $((user + system)) -lt 600 ] || problems+=("R CMD check takes $((user + system)) s of processors, 600 are allowed")
+processors=$((user + system))
+echo "R CMD check: $elapsed s, $processors s of processors"
+[ "$elapsed" -lt 600 ] || [ "$processors" -lt 600 ] ||
+  problems+=("R CMD check takes $elapsed s, and $processors s of processors; 600 s are allowed")
 left=$(find "$home" -mindepth 1 -maxdepth 1 -printf '%f ')
 [ -z "$left" ] || problems+=("the check leaves in the user's home: $left")
 

@@ -62,6 +62,9 @@ lacks() { # what a part needs and this machine has not
   esac
 }
 
+# Memory that is kept for the next program would hide who uses it after it was freed.
+export XLAFFI_KEEP_MEMORY=0
+
 run() {
   case "$1" in
     loom) cargo test --release --manifest-path tools/loom/Cargo.toml --target-dir "$built/loom" ;;

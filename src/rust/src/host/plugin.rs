@@ -76,6 +76,9 @@ routines! {
                 platform.to_uppercase()
             ))
         })?;
+        if platform == "cpu" && !path.is_empty() {
+            block_cache::attach(|library| library == path);
+        }
         Ok(wrap(PluginObject {
             plugin,
             platform: platform.into(),

@@ -153,7 +153,7 @@ impl Run {
         let again = self.again.take();
         match (done, again) {
             (Err(failure), Some(work)) if memory::is_exhausted(&failure) => {
-                memory::collect();
+                memory::make_room();
                 match launch(&work, &self.abandon) {
                     Ok(pending) => {
                         self.pending.replace(Some(pending));

@@ -1,25 +1,45 @@
 //! Memory on devices that R objects keep.
 //!
 //! R collects when its own heap has grown, and a buffer is a few bytes there. So what buffers hold is
-//! counted here, and R is asked to collect where it passes a bound that follows what was left after
-//! the last time, as R's own bounds do; and once where a device has no room.
+//! counted here, and R is asked to collect: its youngest objects each time that some more came to be, and all of
+//! them where what is held passes a bound that follows what was left after the last time, as R's own bounds do; and
+//! once where a device has no room.
 
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use extendr_ffi::Rf_install;
 
 use crate::r::failure::{Failure, Outcome};
 use crate::r::unwind::protect;
 
+/// R's objects, which extendr does not take for types of C.
+type Object = *mut c_void;
+
 extern "C-unwind" {
+    static R_BaseEnv: Object;
     fn R_gc();
+    fn Rf_ScalarLogical(value: c_int) -> Object;
+    fn Rf_lang4(function: Object, first: Object, second: Object, third: Object) -> Object;
+    fn Rf_protect(object: Object) -> Object;
+    fn Rf_unprotect(count: c_int);
+    fn Rf_eval(call: Object, environment: Object) -> Object;
 }
 
-/// Up to here a collection costs more than the memory.
+/// Up to here a collection of all objects costs more than the memory: some 50 ms.
 const LEAST: usize = 256 << 20;
+
+/// A collection of the youngest objects takes a millisecond. New memory costs as much for a few megabytes: the system
+/// fills it with zeros, and it is in no cache.
+const LEAST_YOUNG: usize = 32 << 20;
 
 /// Bytes of all buffers that R objects keep.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 /// From where on R is asked to collect.
 static BOUND: AtomicUsize = AtomicUsize::new(LEAST);
+/// Bytes of buffers that came to be since the last collection, and from where on the youngest are collected.
+static YOUNG: AtomicUsize = AtomicUsize::new(0);
+static BOUND_YOUNG: AtomicUsize = AtomicUsize::new(LEAST_YOUNG);
 
 /// Bytes that an R object keeps, counted while this lives.
 pub struct Held(usize);
@@ -38,24 +58,62 @@ impl Drop for Held {
     }
 }
 
+fn held() -> usize {
+    HELD.load(Ordering::Relaxed)
+}
+
 /// To be called before R objects keep so many bytes more. R may collect: what is not protected goes.
 pub fn expect(bytes: usize) {
-    let held = HELD.load(Ordering::Relaxed);
-    // What R has collected by itself lowers the bound.
-    let bound = BOUND.load(Ordering::Relaxed).min(LEAST.max(4 * held));
-    if held == 0 || held.saturating_add(bytes) <= bound {
+    // What R has collected by itself is not among the youngest any more, and lowers the bound.
+    let young = YOUNG.load(Ordering::Relaxed).min(held());
+    YOUNG.store(young + bytes, Ordering::Relaxed);
+    if young > 0 && young + bytes > BOUND_YOUNG.load(Ordering::Relaxed) {
+        collect_young(young);
+        YOUNG.store(bytes, Ordering::Relaxed);
+    }
+    let bound = BOUND.load(Ordering::Relaxed).min(LEAST.max(4 * held()));
+    if held() == 0 || held().saturating_add(bytes) <= bound {
         BOUND.store(bound, Ordering::Relaxed);
     } else {
         collect();
     }
 }
 
+/// Collects where memory is short, and gives back to the system what plugins have freed.
+pub fn make_room() {
+    collect();
+    block_cache::give_back();
+}
+
 /// Collects, and sets the next bound.
-pub fn collect() {
+fn collect() {
     // SAFETY: only functions that R called get here, on R's thread.
     unsafe { protect(|| R_gc()) };
-    let held = HELD.load(Ordering::Relaxed);
-    BOUND.store(LEAST.max(2 * held), Ordering::Relaxed);
+    BOUND.store(LEAST.max(2 * held()), Ordering::Relaxed);
+}
+
+/// Collects the objects that came to be since the last collection, with so many bytes. Where most of these are needed
+/// the next one is later.
+fn collect_young(bytes: usize) {
+    let before = held();
+    // SAFETY: as above; what is allocated is protected, and nothing is to be freed at a jump.
+    unsafe {
+        protect(|| {
+            let no = Rf_protect(Rf_ScalarLogical(0));
+            // gc(verbose, reset, full)
+            let call = Rf_protect(Rf_lang4(Rf_install(c"gc".as_ptr()).cast(), no, no, no));
+            Rf_eval(call, R_BaseEnv);
+            Rf_unprotect(2);
+        });
+    }
+    let bound = BOUND_YOUNG.load(Ordering::Relaxed);
+    let freed = before.saturating_sub(held());
+    let next = if 2 * freed < bytes {
+        2 * bound
+    } else {
+        bound / 2
+    };
+    BOUND_YOUNG.store(next.clamp(LEAST_YOUNG, LEAST), Ordering::Relaxed);
 }
 
 /// Whether collecting may help against a failure.
@@ -70,7 +128,7 @@ pub fn retried<T>(work: impl Fn() -> Outcome<T>) -> Outcome<T> {
         if !is_exhausted(&failure) {
             return Err(failure);
         }
-        collect();
+        make_room();
         work().map_err(|_| failure)
     })
 }

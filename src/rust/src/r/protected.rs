@@ -3,7 +3,7 @@
 use extendr_ffi::{Rf_allocVector, Rf_protect, Rf_unprotect, SEXP, SEXPTYPE};
 
 use crate::r::failure::{Failure, Outcome};
-use crate::r::memory::collect;
+use crate::r::memory::make_room;
 use crate::r::unwind::protect;
 
 /// A new R object on R's protection stack until it goes out of scope (in reverse order).
@@ -43,7 +43,7 @@ pub fn alloc(kind: SEXPTYPE, len: usize) -> Outcome<Protected> {
     let has_room = || Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
     if bytes >= LARGE && !has_room() {
         // What buffers hold may be in the way.
-        collect();
+        make_room();
     }
     if bytes >= LARGE && !has_room() {
         return Err(Failure::new(

@@ -109,6 +109,7 @@ fn import(register_own: impl Fn(&Gil, &Jaxlib) -> Result<()>) -> Result<&'static
     let module = load(&gil, py)?;
     let jaxlib = Jaxlib::from_module(&gil, &module)?;
     register_own(&gil, &jaxlib)?;
+    block_cache::attach(|path| path.contains("/jaxlib/"));
     Ok(JAXLIB.get_or_init(|| jaxlib))
 }
 

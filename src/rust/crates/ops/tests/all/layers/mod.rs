@@ -17,6 +17,7 @@ use names::{Crate, Module};
 /// The crates, and which of them each may be made of. A new one gets a line, below what it uses.
 const CRATES: &[(&str, &[&str])] = &[
     ("fork", &[]),
+    ("block-cache", &["fork"]),
     ("main-thread", &["fork"]),
     ("matrices", &[]),
     ("special", &[]),
@@ -42,7 +43,14 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     (
         "pjrt-jaxlib",
-        &["fork", "pjrt-api", "programs", "proto-wire", "xla-ffi"],
+        &[
+            "block-cache",
+            "fork",
+            "pjrt-api",
+            "programs",
+            "proto-wire",
+            "xla-ffi",
+        ],
     ),
 ];
 
