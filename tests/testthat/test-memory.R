@@ -30,6 +30,29 @@ test_that("buffers that nobody needs do not pile up", {
   expect_identical(run$output, c("[1] TRUE", "[1] TRUE", "[1] 12"))
 })
 
+test_that("results in a loop have the memory of those before, which goes back after a while", {
+  skip_without_plugin()
+  skip_unless_all()
+  skip_on_os(c("mac", "windows"))
+  run <- run_r(c(status, "
+    faults <- function() as.numeric(strsplit(readLines('/proc/self/stat'), ' ')[[1]][[10]])
+    add <- xla_jit(function(x) x + 1)
+    # 32 MB, of 8,192 pages
+    x <- pjrt_buffer(numeric(2^22), 'f64')
+    for (i in 1:80) x <- add(x)
+    before <- c(status('VmHWM'), faults())
+    for (i in 1:40) x <- add(x)
+    as_array(x)[1]
+    c(status('VmHWM'), faults())[1:2] - before < c(300, 40 * 2000)
+    rm(x)
+    invisible(gc())
+    held <- status('VmRSS')
+    Sys.sleep(4)
+    held - status('VmRSS') > 30
+  "), timeout = 300)
+  expect_identical(run$output, c("[1] 120", "[1] TRUE TRUE", "[1] TRUE"))
+})
+
 test_that("where memory is short R collects, and tries once more", {
   skip_without_plugin()
   skip_unless_all()
@@ -46,6 +69,8 @@ test_that("where memory is short R collects, and tries once more", {
     invisible(as_array(pjrt_buffer(1)))
     invisible(as_array(pjrt_execute(exec, one))[[1]])
     invisible(gc())
+    # What nobody takes for two seconds goes back to the system.
+    Sys.sleep(4)
     # Room for one array of 256 MB, not for two, and for what R and XLA's threads need beside it, which was 80 MB.
     limit <- (status('VmSize') + 440) * 2^20
     system2('prlimit', c('--pid', Sys.getpid(), paste0('--as=', format(limit, scientific = FALSE))))

@@ -62,8 +62,8 @@ start_jax <- function() {
 
 jax <- start_jax()
 results <- list()
-run <- function(name, ways, f) {
-  peers <- c(lapply(ways, function(way) batches(f(way))), list(`JAX in Python` = jax$case(name)))
+run <- function(name, ways, f, seconds = 0.02) {
+  peers <- c(lapply(ways, function(way) batches(f(way), seconds)), list(`JAX in Python` = jax$case(name)))
   results[[name]] <<- alternate(peers[c("xlaffi", setdiff(names(peers), "xlaffi"))])
 }
 ways <- function(type) Filter(Negate(is.null), list(xlaffi = ours(type), `{pjrt}` = pjrt_package(type)))
@@ -91,6 +91,18 @@ run("2000x2000 f64: read back", large, function(w) {
   a <- w$upload(x, "f64")
   function() w$read(a)
 })
+
+# Long enough for collections of R's, by which the memory of results comes back
+for (size in c("1000000", "4000000")) {
+  x <- rnorm(as.numeric(size))
+  run(sprintf("%s f64: 20 sums, each of the one before", size), ways(sprintf("%sxf64", size)), function(w) {
+    a <- w$upload(x, "f64")
+    function() {
+      sum <- a
+      for (i in 1:20) sum <- w$execute(sum, a)
+    }
+  }, seconds = 0.5)
+}
 
 cpu <- grep("model name", readLines("/proc/cpuinfo"), value = TRUE)
 versions <- c(

@@ -26,20 +26,23 @@ extern "C-unwind" {
     fn Rf_eval(call: Object, environment: Object) -> Object;
 }
 
-/// Up to here a collection of all objects costs more than the memory: some 50 ms.
-const LEAST: usize = 256 << 20;
+/// Up to here a collection of all objects costs more than the memory: some 60 ms.
+const LEAST: usize = 512 << 20;
 
-/// A collection of the youngest objects takes a millisecond. New memory costs as much for a few megabytes: the system
-/// fills it with zeros, and it is in no cache.
-const LEAST_YOUNG: usize = 32 << 20;
+/// After how many bytes the youngest objects are collected, which takes a millisecond. New memory costs as much for a few
+/// megabytes: the system fills it with zeros, and it is in no cache.
+const YOUNG_BYTES: std::ops::RangeInclusive<usize> = 32 << 20..=256 << 20;
+
+/// ... and after how many results at least: that which the caller has at the time of a collection is none of the youngest
+/// afterwards, and stays until more is collected.
+const YOUNG_RESULTS: usize = 4;
 
 /// Bytes of all buffers that R objects keep.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 /// From where on R is asked to collect.
 static BOUND: AtomicUsize = AtomicUsize::new(LEAST);
-/// Bytes of buffers that came to be since the last collection, and from where on the youngest are collected.
+/// Bytes of buffers that came to be since the last collection.
 static YOUNG: AtomicUsize = AtomicUsize::new(0);
-static BOUND_YOUNG: AtomicUsize = AtomicUsize::new(LEAST_YOUNG);
 
 /// Bytes that an R object keeps, counted while this lives.
 pub struct Held(usize);
@@ -66,10 +69,12 @@ fn held() -> usize {
 pub fn expect(bytes: usize) {
     // What R has collected by itself is not among the youngest any more, and lowers the bound.
     let young = YOUNG.load(Ordering::Relaxed).min(held());
-    YOUNG.store(young + bytes, Ordering::Relaxed);
-    if young > 0 && young + bytes > BOUND_YOUNG.load(Ordering::Relaxed) {
-        collect_young(young);
+    let most = bytes.saturating_mul(YOUNG_RESULTS);
+    if young > 0 && young + bytes > most.clamp(*YOUNG_BYTES.start(), *YOUNG_BYTES.end()) {
+        collect_young();
         YOUNG.store(bytes, Ordering::Relaxed);
+    } else {
+        YOUNG.store(young + bytes, Ordering::Relaxed);
     }
     let bound = BOUND.load(Ordering::Relaxed).min(LEAST.max(4 * held()));
     if held() == 0 || held().saturating_add(bytes) <= bound {
@@ -92,10 +97,8 @@ fn collect() {
     BOUND.store(LEAST.max(2 * held()), Ordering::Relaxed);
 }
 
-/// Collects the objects that came to be since the last collection, with so many bytes. Where most of these are needed
-/// the next one is later.
-fn collect_young(bytes: usize) {
-    let before = held();
+/// Collects the objects that came to be since the last collection.
+fn collect_young() {
     // SAFETY: as above; what is allocated is protected, and nothing is to be freed at a jump.
     unsafe {
         protect(|| {
@@ -106,14 +109,6 @@ fn collect_young(bytes: usize) {
             Rf_unprotect(2);
         });
     }
-    let bound = BOUND_YOUNG.load(Ordering::Relaxed);
-    let freed = before.saturating_sub(held());
-    let next = if 2 * freed < bytes {
-        2 * bound
-    } else {
-        bound / 2
-    };
-    BOUND_YOUNG.store(next.clamp(LEAST_YOUNG, LEAST), Ordering::Relaxed);
 }
 
 /// Whether collecting may help against a failure.
