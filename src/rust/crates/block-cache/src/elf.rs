@@ -67,7 +67,7 @@ pub unsafe fn replace(is_meant: &dyn Fn(&str) -> bool, replacements: &[Replaceme
 
     let mut task = Task(is_meant, replacements);
     // SAFETY: the function fits the data, which outlive the call.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut task).cast()) };
+    unsafe { libc::dl_iterate_phdr(Some(visit), std::ptr::addr_of_mut!(task).cast()) };
 }
 
 /// # Safety
