@@ -57,8 +57,8 @@
 #' * `XLAFFI_CUDA_PATH`: a folder with NVIDIA's libraries, looked into before the system's.
 #' * `XLAFFI_CUDA_KERNELS`: `ptx` has the driver compile this package's kernels, not NVRTC.
 #' * `XLAFFI_KEEP_MEMORY`: how many megabytes that programs on the CPU have freed are kept for the next ones, read
-#'   once a session; `0` for none. If unset, an eighth of the memory of the machine, or of what the process or its
-#'   container may have. What nobody takes for two seconds goes back to the system. On Linux.
+#'   once a session; `0`, or what is no number, for none. If unset, an eighth of the memory of the machine, or of what
+#'   the process or its container may have. What nobody takes for two seconds goes back to the system. On Linux.
 #' * `XLA_FLAGS`: XLA's own, read once a session, see [inspect_hlo()].
 #'
 #' @section Errors:

@@ -52,6 +52,7 @@ impl C {
             return None;
         }
         fork::started();
+        stay_loaded();
         state().kept = Kept::new(limit);
         let thread = std::thread::Builder::new().name("xlaffi-memory".into());
         thread.spawn(return_old).ok()?;
@@ -61,6 +62,18 @@ impl C {
                 posix_memalign: std::mem::transmute::<*mut c_void, PosixMemalign>(posix_memalign),
                 free: std::mem::transmute::<*mut c_void, Free>(free),
             })
+        }
+    }
+}
+
+/// Keeps this library, which other libraries call from now on, loaded for as long as the process. A program is so anyway.
+fn stay_loaded() {
+    // SAFETY: the struct is filled in, or stays empty; the name is the loader's. What is loaded already is not loaded again.
+    unsafe {
+        let mut here: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(aligned as *const c_void, &mut here) != 0 {
+            let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+            libc::dlopen(here.dli_fname, flags);
         }
     }
 }
@@ -77,7 +90,7 @@ unsafe fn free(block: *mut c_void) {
 }
 
 /// Keeps large blocks of the libraries that are loaded now and whose paths are meant. To be called again after others were
-/// loaded. What is attached calls functions of this library, which must stay loaded.
+/// loaded.
 pub fn attach(is_meant: impl Fn(&str) -> bool) {
     if C.get_or_init(C::start).is_none() {
         return;
@@ -86,7 +99,7 @@ pub fn attach(is_meant: impl Fn(&str) -> bool) {
         (c"posix_memalign", aligned as *const c_void),
         (c"free", released as *const c_void),
     ];
-    // SAFETY: both do what the C library's do; the caller keeps this library loaded.
+    // SAFETY: both do what the C library's do, and this library stays loaded.
     unsafe { replace(&is_meant, &replacements) };
 }
 

@@ -5,15 +5,13 @@ use std::fs::read_to_string;
 /// The part of what this process may have.
 const PART: u64 = 8;
 
-/// Bytes that may be kept: what `XLAFFI_KEEP_MEMORY` says, in megabytes, or else an eighth of the memory of the machine, or
+/// Bytes that may be kept: what `XLAFFI_KEEP_MEMORY` says, in megabytes (what is no number is none), or else an eighth of the memory of the machine, or
 /// of what the process or its container is allowed.
 pub fn limit() -> usize {
-    let asked = std::env::var("XLAFFI_KEEP_MEMORY").ok();
-    let asked = asked.and_then(|text| text.trim().parse::<u64>().ok());
-    let bytes = asked.map_or_else(
-        || allowed() / PART,
-        |megabytes| megabytes.saturating_mul(1 << 20),
-    );
+    let bytes = match std::env::var("XLAFFI_KEEP_MEMORY") {
+        Ok(text) => text.trim().parse().unwrap_or(0u64).saturating_mul(1 << 20),
+        Err(_) => allowed() / PART,
+    };
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
