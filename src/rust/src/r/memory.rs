@@ -70,11 +70,13 @@ pub fn expect(bytes: usize) {
     // What R has collected by itself is not among the youngest any more, and lowers the bound.
     let young = YOUNG.load(Ordering::Relaxed).min(held());
     let most = bytes.saturating_mul(YOUNG_RESULTS);
-    if young > 0 && young + bytes > most.clamp(*YOUNG_BYTES.start(), *YOUNG_BYTES.end()) {
+    if young > 0
+        && young.saturating_add(bytes) > most.clamp(*YOUNG_BYTES.start(), *YOUNG_BYTES.end())
+    {
         collect_young();
         YOUNG.store(bytes, Ordering::Relaxed);
     } else {
-        YOUNG.store(young + bytes, Ordering::Relaxed);
+        YOUNG.store(young.saturating_add(bytes), Ordering::Relaxed);
     }
     let bound = BOUND.load(Ordering::Relaxed).min(LEAST.max(4 * held()));
     if held() == 0 || held().saturating_add(bytes) <= bound {
