@@ -3,21 +3,14 @@
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 
-use extendr_ffi::Rf_install;
+use extendr_ffi::{Rf_protect, Rf_unprotect};
 
+use crate::r::call::call_base;
 use crate::r::unwind::protect;
 use crate::r::value::Value;
 
-/// R's objects, which extendr does not take for types of C.
-type Object = *mut c_void;
-
 extern "C-unwind" {
-    static R_BaseEnv: Object;
-    fn Rf_mkString(text: *const c_char) -> Object;
-    fn Rf_lang2(function: Object, first: Object) -> Object;
-    fn Rf_protect(object: Object) -> Object;
-    fn Rf_unprotect(count: i32);
-    fn Rf_eval(call: Object, environment: Object) -> Object;
+    fn Rf_mkString(text: *const c_char) -> *mut c_void;
 }
 
 thread_local! {
@@ -32,10 +25,9 @@ pub fn load() {
     // SAFETY: R's thread; what is allocated is protected, and nothing is to be freed at a jump.
     unsafe {
         protect(|| {
-            let name = Rf_protect(Rf_mkString(c"bit64".as_ptr()));
-            let call = Rf_protect(Rf_lang2(Rf_install(c"loadNamespace".as_ptr()).cast(), name));
-            Rf_eval(call, R_BaseEnv);
-            Rf_unprotect(2);
+            let name = Rf_protect(Rf_mkString(c"bit64".as_ptr()).cast());
+            call_base(c"loadNamespace", &[name]);
+            Rf_unprotect(1);
         });
     }
     LOADED.set(true);

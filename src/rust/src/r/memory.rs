@@ -8,22 +8,15 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use extendr_ffi::Rf_install;
+use extendr_ffi::{Rf_protect, Rf_unprotect};
 
+use crate::r::call::call_base;
 use crate::r::failure::{Failure, Outcome};
 use crate::r::unwind::protect;
 
-/// R's objects, which extendr does not take for types of C.
-type Object = *mut c_void;
-
 extern "C-unwind" {
-    static R_BaseEnv: Object;
     fn R_gc();
-    fn Rf_ScalarLogical(value: c_int) -> Object;
-    fn Rf_lang4(function: Object, first: Object, second: Object, third: Object) -> Object;
-    fn Rf_protect(object: Object) -> Object;
-    fn Rf_unprotect(count: c_int);
-    fn Rf_eval(call: Object, environment: Object) -> Object;
+    fn Rf_ScalarLogical(value: c_int) -> *mut c_void;
 }
 
 /// Up to here a collection of all objects costs more than the memory: some 60 ms.
@@ -68,16 +61,14 @@ fn held() -> usize {
 /// To be called before R objects keep so many bytes more. R may collect: what is not protected goes.
 pub fn expect(bytes: usize) {
     // What R has collected by itself is not among the youngest any more, and lowers the bound.
-    let young = YOUNG.load(Ordering::Relaxed).min(held());
-    let most = bytes.saturating_mul(YOUNG_RESULTS);
-    if young > 0
-        && young.saturating_add(bytes) > most.clamp(*YOUNG_BYTES.start(), *YOUNG_BYTES.end())
-    {
+    let mut young = YOUNG.load(Ordering::Relaxed).min(held());
+    let results = bytes.saturating_mul(YOUNG_RESULTS);
+    let most = results.clamp(*YOUNG_BYTES.start(), *YOUNG_BYTES.end());
+    if young > 0 && young.saturating_add(bytes) > most {
         collect_young();
-        YOUNG.store(bytes, Ordering::Relaxed);
-    } else {
-        YOUNG.store(young.saturating_add(bytes), Ordering::Relaxed);
+        young = 0;
     }
+    YOUNG.store(young.saturating_add(bytes), Ordering::Relaxed);
     let bound = BOUND.load(Ordering::Relaxed).min(LEAST.max(4 * held()));
     if held() == 0 || held().saturating_add(bytes) <= bound {
         BOUND.store(bound, Ordering::Relaxed);
@@ -104,11 +95,10 @@ fn collect_young() {
     // SAFETY: as above; what is allocated is protected, and nothing is to be freed at a jump.
     unsafe {
         protect(|| {
-            let no = Rf_protect(Rf_ScalarLogical(0));
+            let no = Rf_protect(Rf_ScalarLogical(0).cast());
             // gc(verbose, reset, full)
-            let call = Rf_protect(Rf_lang4(Rf_install(c"gc".as_ptr()).cast(), no, no, no));
-            Rf_eval(call, R_BaseEnv);
-            Rf_unprotect(2);
+            call_base(c"gc", &[no, no, no]);
+            Rf_unprotect(1);
         });
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod argument;
 pub mod bit64;
+pub mod call;
 pub mod entry;
 pub mod failure;
 pub mod finalizer;

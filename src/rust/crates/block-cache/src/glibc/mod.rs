@@ -1,12 +1,16 @@
 //! What a library calls in place of `posix_memalign()` and `free()`.
 
+mod elf;
+mod kept;
+mod limit;
+
 use std::ffi::{c_int, c_void};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::elf::replace;
-use crate::kept::Kept;
-use crate::limit::limit;
+use elf::replace;
+use kept::Kept;
+use limit::limit;
 
 /// From this size on: smaller blocks the C library keeps itself.
 const LEAST: usize = 256 << 10;
@@ -89,6 +93,21 @@ unsafe fn free(block: *mut c_void) {
     }
 }
 
+/// Gives blocks back to the system for as long as there is a next one, while nobody has to wait for the lock; whether
+/// there was one.
+fn free_each(next: impl Fn(&mut Kept) -> Option<usize>) -> bool {
+    let mut had_some = false;
+    loop {
+        let block = next(&mut state().kept);
+        let Some(block) = block else {
+            return had_some;
+        };
+        had_some = true;
+        // SAFETY: a block that was kept, and that nobody has.
+        unsafe { free(block as *mut c_void) };
+    }
+}
+
 /// Keeps large blocks of the libraries that are loaded now and whose paths are meant. To be called again after others were
 /// loaded.
 pub fn attach(is_meant: impl Fn(&str) -> bool) {
@@ -105,16 +124,7 @@ pub fn attach(is_meant: impl Fn(&str) -> bool) {
 
 /// Gives all that is kept back to the system; whether there was anything.
 pub fn give_back() -> bool {
-    let mut had_some = false;
-    if !fork::is_child() {
-        let later = Instant::now() + AGE;
-        while let Some(block) = { state().kept.older(AGE, later) } {
-            had_some = true;
-            // SAFETY: a block that nobody has.
-            unsafe { free(block as *mut c_void) };
-        }
-    }
-    had_some
+    !fork::is_child() && free_each(|kept| kept.older(Duration::ZERO, Instant::now()))
 }
 
 fn state() -> std::sync::MutexGuard<'static, State> {
@@ -123,22 +133,15 @@ fn state() -> std::sync::MutexGuard<'static, State> {
 
 /// What the thread does.
 fn return_old() {
-    let mut state = state();
     loop {
-        state.sleeps = state.kept.is_empty();
-        state = if state.sleeps {
-            WAKE.wait(state).unwrap_or_else(PoisonError::into_inner)
+        let mut state = state();
+        if state.kept.is_empty() {
+            state.sleeps = true;
+            drop(WAKE.wait(state));
         } else {
-            let waited = WAKE.wait_timeout(state, LOOK);
-            waited.unwrap_or_else(PoisonError::into_inner).0
-        };
-        state.sleeps = false;
-        while let Some(block) = state.kept.older(AGE, Instant::now()) {
-            drop(state);
-            // SAFETY: a block that nobody has.
-            unsafe { free(block as *mut c_void) };
-            state = self::state();
+            drop(WAKE.wait_timeout(state, LOOK));
         }
+        free_each(|kept| kept.older(AGE, Instant::now()));
     }
 }
 
@@ -182,14 +185,9 @@ unsafe extern "C" fn released(block: *mut c_void) {
 fn keep(block: usize, bytes: usize) {
     let mut state = state();
     state.kept.put(block, bytes, Instant::now());
-    while let Some(old) = state.kept.excess() {
-        drop(state);
-        // SAFETY: a block that nobody has.
-        unsafe { free(old as *mut c_void) };
-        state = self::state();
-    }
-    if state.sleeps && !state.kept.is_empty() {
-        state.sleeps = false;
+    if std::mem::take(&mut state.sleeps) {
         WAKE.notify_one();
     }
+    drop(state);
+    free_each(Kept::excess);
 }

@@ -1,4 +1,4 @@
-//! The tables through which a loaded library calls functions of others ("System V Application Binary Interface", chapter
+//! The global offset tables, through which a loaded library calls functions of others ("System V Application Binary Interface", chapter
 //! 5, "Dynamic Linking").
 
 use std::ffi::{c_int, c_void, CStr};

@@ -5,8 +5,8 @@ use std::fs::read_to_string;
 /// The part of what this process may have.
 const PART: u64 = 8;
 
-/// Bytes that may be kept: what `XLAFFI_KEEP_MEMORY` says, in megabytes (what is no number is none), or else an eighth of the memory of the machine, or
-/// of what the process or its container is allowed.
+/// Bytes that may be kept: what `XLAFFI_KEEP_MEMORY` says, in megabytes (what is no number is none), or else an eighth of
+/// the memory of the machine, or of what the process or its container is allowed.
 pub fn limit() -> usize {
     let bytes = match std::env::var("XLAFFI_KEEP_MEMORY") {
         Ok(text) => text.trim().parse().unwrap_or(0u64).saturating_mul(1 << 20),
