@@ -26,7 +26,9 @@
 #' R's collector does not see the memory of devices. What buffers hold is counted, and R is asked to
 #' collect its youngest objects (`gc(full = FALSE)`) after 32 MB of new buffers, or four buffers where these are
 #' larger, 256 MB at most; and all objects when what is held has doubled since the last time (from 512 MB on), and
-#' before an upload or an execution fails for want of memory. On the CPU, memory that was freed is kept two seconds for the next programs (`XLAFFI_KEEP_MEMORY`, see
+#' before an upload or an execution fails for want of memory.
+#'
+#' On the CPU, memory that was freed is kept two seconds for the next programs (`XLAFFI_KEEP_MEMORY`, see
 #' [xlaffi-package]).
 #' @return A buffer, class `xlaffi_buffer`.
 #'   `dim()` and `length()` are those of what [as_array()] gives.
