@@ -197,7 +197,7 @@ dot_text <- signed_text(function(p) {
 primitive("dot_general",
   text = function(node, operands, scope) {
     tall <- tall_product(node, scope)
-    if (is.null(tall)) dot_text(node, operands, scope) else crossprod_text(node, tall, scope)
+    if (is.null(tall)) dot_text(node, operands, scope) else crossprod_text(list(node), list(tall), scope)
   },
   jvp = function(node, tangents) {
     p <- node$params

@@ -6,6 +6,8 @@
 # 0 for arguments and large constants.
 known_values <- function(scope, nodes, params, arguments) {
   constants <- scope$shared$entries
+  place <- rep(seq_along(nodes), lengths(lapply(nodes, written_with)))
+  nodes <- unlist(lapply(nodes, written_with), recursive = FALSE)
   names <- lapply(nodes, function(node) of_node(scope$names, node))
   outside <- c(arguments, vapply(constants, function(entry) entry$name, ""))
   values <- list(
@@ -14,7 +16,7 @@ known_values <- function(scope, nodes, params, arguments) {
       lapply(params, type_of), lapply(constants, function(entry) entry$type),
       unlist(Map(function(node, names) node$types[seq_along(names)], nodes, names), recursive = FALSE)
     ),
-    node = c(integer(length(outside)), rep(seq_along(nodes), lengths(names)))
+    node = c(integer(length(outside)), rep(place, lengths(names)))
   )
   # A name that several nodes have is the first one's.
   lapply(values, `[`, !duplicated(values$name))

@@ -19,7 +19,7 @@ written_program <- function(region, layout, platform, hidden, given = list()) {
   scope$arguments <- node_ids(nodes_of(params))
   name_parameters(scope, params, arguments)
   scope <- region_scope(scope)
-  nodes <- nodes_to_write(region, given)
+  nodes <- nodes_to_write(region, scope, given)
   if (!is.null(kind)) {
     note_kind(kind, nodes, is_outermost = TRUE)
   }
@@ -86,7 +86,7 @@ name_parameters <- function(scope, params, names) {
 # Of a region within another one
 region_lines <- function(scope, region) {
   scope <- region_scope(scope)
-  nodes <- nodes_to_write(region)
+  nodes <- nodes_to_write(region, scope)
   if (!is.null(scope$kind)) {
     note_kind(scope$kind, nodes, is_outermost = FALSE)
   }
@@ -100,10 +100,10 @@ region_scope <- function(scope) {
   scope
 }
 
-nodes_to_write <- function(region, given = list()) {
+nodes_to_write <- function(region, scope, given = list()) {
   nodes <- written_nodes(region, given)
   note_updates(nodes)
-  without_joined(nodes, region$results)
+  with_products_together(without_joined(nodes, region$results), scope)
 }
 
 # The nodes of a region that a program shows, without those that values are computed by which are `given`
@@ -129,7 +129,10 @@ value_of_another <- function(value) {
   )
 }
 
-node_lines <- function(scope, node) {
+node_lines <- function(scope, node, alone = FALSE) {
+  if (!alone && !is.null(node$together)) {
+    return(together_lines(node, scope))
+  }
   before <- scope$count$values
   operands <- character()
   text <- if (is.null(node$joined)) {
@@ -155,8 +158,8 @@ node_lines <- function(scope, node) {
     lines <- text$lines
   } else {
     name <- fresh_name(scope)
-    names <- if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
-    lines <- c(paste0(scope$indent, name, if (count > 1L) paste0(":", count), " = ", text[[1L]]), text[-1L])
+    names <- result_names(name, count)
+    lines <- c(paste0(scope$indent, name, count_text(count), " = ", text[[1L]]), text[-1L])
   }
   set_of_node(scope$names, node, names)
   if (!is.null(key)) {
@@ -214,15 +217,20 @@ fresh_name <- function(scope) {
   name
 }
 
-# Collects the lines of a node that takes several: `add(text)` gives the name of what the text computes.
+# What stands behind the name of a line that gives so many results, and what these are called
+count_text <- function(count) if (count > 1L) paste0(":", count)
+
+result_names <- function(name, count) if (count == 1L) name else sprintf("%s#%d", name, seq_len(count) - 1L)
+
+# Collects the lines of a node that takes several: `add(text, count)` gives the names of what the text computes.
 text_lines <- function(scope) {
   lines <- character()
-  add <- function(text) {
+  add <- function(text, count = 1L) {
     # Its own lines come before it.
     force(text)
     name <- fresh_name(scope)
-    lines <<- c(lines, sprintf("%s%s = %s", scope$indent, name, text[[1L]]), text[-1L])
-    name
+    lines <<- c(lines, paste0(scope$indent, name, count_text(count), " = ", text[[1L]]), text[-1L])
+    result_names(name, count)
   }
   list(add = add, lines = function() lines)
 }

@@ -65,6 +65,64 @@ test_that("programs call the handler where it is the quicker one", {
   expect_match(text, "@xlaffi.crossprod\\(%arg0, %arg0, %arg3\\)")
 })
 
+test_that("products of a matrix that they share are one call", {
+  skip_without_plugin()
+  d <- tall_matrices(1024L)
+  calls_of <- function(f) times_in(xla_program(f, d), "@xlaffi.crossprod(")
+  expect_same <- function(f, calls) {
+    expect_equal(xla_jit(f)(d), f(d), tolerance = 1e-12, label = deparse1(body(f)))
+    expect_identical(calls_of(f), calls, label = deparse1(body(f)))
+  }
+  # Either side, transposed, with weights, one of them twice, and what is computed between them
+  expect_same(function(d) {
+    a <- crossprod(d$x)
+    y <- d$y - sum(d$w)
+    list(a, t(d$x) %*% y, crossprod(d$x, d$x * d$w), drop(d$y %*% d$x), crossprod(d$z, d$x), a + crossprod(d$x))
+  }, 1L)
+  # A product of what was computed from another one is a call of its own, and so is one of another matrix.
+  expect_same(function(d) {
+    a <- crossprod(d$x)
+    list(a, crossprod(d$x, d$y), crossprod(d$x, d$y - sum(a)), crossprod(d$z, d$y))
+  }, 3L)
+  # Steps one after the other, each with two products
+  expect_same(function(d) {
+    beta <- numeric(5)
+    for (i in 1:3) {
+      p <- plogis(drop(d$x %*% beta))
+      beta <- beta - solve(crossprod(d$x, d$x * (p * (1 - p))), crossprod(d$x, p - (d$y > 0)))
+      beta <- drop(beta)
+    }
+    beta
+  }, 3L)
+  # Each product of two matrices is also one of the other's: both are read for `z`.
+  expect_same(function(d) {
+    xz <- crossprod(d$x, d$z)
+    zy <- crossprod(d$z, d$y - sum(xz))
+    list(xz, zy, crossprod(d$x, d$y - sum(zy)), crossprod(d$z))
+  }, 3L)
+  # What acts on the first one keeps its place.
+  printing <- function(d) {
+    a <- crossprod(d$x)
+    hlo_custom_call("print_tensor", sum(a), list(), has_side_effect = TRUE)
+    list(a, crossprod(d$x, d$y))
+  }
+  expect_identical(calls_of(printing), 2L)
+})
+
+test_that("long programs in parts have them too", {
+  skip_without_plugin()
+  skip_unless_all()
+  d <- tall_matrices(1024L)
+  f <- function(d) {
+    a <- crossprod(d$x)
+    s <- a[1, 1] / 1024
+    for (i in 1:500) s <- sin(s) + 1 / (1 + s * s)
+    list(s, a, crossprod(d$x, d$y))
+  }
+  expect_equal(turn_by_turn(xla_jit(f)(d)), f(d), tolerance = 1e-12)
+  expect_match(turn_by_turn(xla_program(f, d)), "func.call @part")
+})
+
 test_that("their derivatives, in loops, branches and batches", {
   skip_without_plugin()
   d <- tall_matrices(1024L)

@@ -1,6 +1,6 @@
 //! Products of tall matrices: `z = xᵀ diag(w) y`, which adds up over many rows. A row of `y` is a few vectors as it
 //! stands in memory, and each of its numbers is multiplied by a number of the row of `x`. So nothing is packed, and each
-//! matrix is read once.
+//! matrix is read once, also if it is in several products.
 
 use super::kernel::Kernel;
 use super::lanes::{Float, Lanes};
@@ -16,7 +16,7 @@ const BLOCK: (usize, usize) = (64, 512);
 const WIDEST: usize = 16;
 
 /// Some rows of two row-major matrices, and where their product goes.
-pub struct Crossprod<'a, T> {
+pub struct Product<'a, T> {
     /// Rows of `p` numbers.
     pub x: &'a [T],
     /// How many these are.
@@ -33,31 +33,32 @@ pub struct Crossprod<'a, T> {
     pub z: &'a mut [T],
 }
 
-impl<T: Element> Crossprod<'_, T> {
+impl<T: Element> Product<'_, T> {
     fn rows(&self) -> usize {
         self.y.len() / self.q
     }
 
-    /// Rows of a block.
-    fn block(&self) -> usize {
-        let row = (self.p + self.q) * size_of::<T>();
-        (BLOCK_BYTES / row).clamp(BLOCK.0, BLOCK.1)
-    }
-
-    /// The last rows, behind which there may be less memory than a vector has lanes: as many for vectors of any kind, so
-    /// that their sums are the same.
+    /// Rows at the end, behind which there may be less memory than a vector has lanes: as many for vectors of any kind,
+    /// so that their sums are the same.
     fn last(&self) -> usize {
         let beyond = self.q.next_multiple_of(WIDEST) - self.q;
-        beyond.div_ceil(self.q).min(self.rows())
+        beyond.div_ceil(self.q)
     }
 
-    /// Numbers of the last rows of `y`, and zeros for the whole vectors that are read of each row.
-    fn end(&self) -> usize {
-        self.last() * self.q + self.q.next_multiple_of(WIDEST)
+    /// Vectors that the sums take.
+    #[inline(always)]
+    fn sums(&self, width: usize) -> usize {
+        self.p * self.q.div_ceil(width)
+    }
+
+    /// Vectors that the `last` rows of `y` take, with zeros for the whole vectors that are read of each row.
+    #[inline(always)]
+    fn end(&self, last: usize, width: usize) -> usize {
+        (last * self.q + self.q.next_multiple_of(WIDEST)).div_ceil(width)
     }
 }
 
-impl<T: Float> Crossprod<'_, T> {
+impl<T: Float> Product<'_, T> {
     /// The product where the processor has no vectors that there is code for.
     pub fn one_by_one(self) {
         self.z.fill(T::ZERO);
@@ -74,6 +75,88 @@ impl<T: Float> Crossprod<'_, T> {
                 }
             }
         }
+    }
+
+    /// Adds the products of rows `from` to `to`. Those from `n - last` on are in `end`; `weighted` is room.
+    #[inline(always)]
+    fn add<V: Lanes<Float = T>>(
+        &self,
+        (from, to): (usize, usize),
+        last: usize,
+        sums: &mut [V],
+        end: &[V],
+        weighted: &mut [V],
+    ) {
+        let (p, q, n) = (self.p, self.q, self.rows());
+        let y = if from < n - last {
+            &self.y[from * q..]
+        } else {
+            V::flat(end)
+        };
+        let mut x = &self.x[from * p..to * p];
+        if let Some(w) = self.w {
+            let weighted = V::flat_mut(weighted);
+            let rows = weighted.chunks_exact_mut(p).zip(x.chunks_exact(p));
+            for ((to, from), w) in rows.zip(&w[from..to]) {
+                for (to, from) in to.iter_mut().zip(from) {
+                    *to = T::of(from.f64() * w.f64());
+                }
+            }
+            x = &weighted[..x.len()];
+        }
+        let (x, y) = (Side { rows: x, count: p }, Side { rows: y, count: q });
+        add(sums, x, y, self.symmetric);
+    }
+
+    /// The product is what was added up.
+    #[inline(always)]
+    fn finish<V: Lanes<Float = T>>(&mut self, sums: &[V]) {
+        let (p, q) = (self.p, self.q);
+        let rows = sums.chunks_exact(q.div_ceil(V::WIDTH));
+        for (i, (z, sums)) in self.z.chunks_exact_mut(q).zip(rows).enumerate() {
+            let known = if self.symmetric { i + 1 } else { q };
+            z[..known].copy_from_slice(&V::flat(sums)[..known]);
+        }
+        if self.symmetric {
+            for i in 0..p {
+                for j in 0..i {
+                    self.z[j * q + i] = self.z[i * q + j];
+                }
+            }
+        }
+    }
+}
+
+/// Products of matrices of as many rows, of which a block is read for all of them.
+pub struct Crossprod<'a, T>(pub Vec<Product<'a, T>>);
+
+impl<T: Element> Crossprod<'_, T> {
+    /// Rows of a block.
+    #[inline(always)]
+    fn block(&self) -> usize {
+        let numbers = self.0.iter().map(|product| product.p + product.q).max();
+        let row = numbers.unwrap_or(1) * size_of::<T>();
+        (BLOCK_BYTES / row).clamp(BLOCK.0, BLOCK.1)
+    }
+
+    #[inline(always)]
+    fn rows(&self) -> usize {
+        self.0.first().map_or(0, Product::rows)
+    }
+
+    /// Rows at the end that are copied.
+    #[inline(always)]
+    fn last(&self) -> usize {
+        let last = self.0.iter().map(Product::last).max();
+        last.unwrap_or(0).min(self.rows())
+    }
+
+    /// Vectors for rows of `x` times their weights.
+    #[inline(always)]
+    fn weighted(&self, width: usize) -> usize {
+        let weighted = self.0.iter().filter(|product| product.w.is_some());
+        let p = weighted.map(|product| product.p).max().unwrap_or(0);
+        (self.block() * p).div_ceil(width)
     }
 }
 
@@ -92,12 +175,13 @@ impl<T: Element> Kernel<T> for Crossprod<'_, T> {
         false
     }
 
-    /// The sums, the end of `y`, and rows of `x` times their weights.
+    /// The sums, ends of `y`, and rows of `x` times their weights.
     #[inline(always)]
     fn rows_scratch(&self, width: usize) -> usize {
-        let weighted = self.w.map_or(0, |_| self.block() * self.p);
-        let sums = self.p * self.q.div_ceil(width);
-        sums + self.end().div_ceil(width) + weighted.div_ceil(width)
+        let last = self.last();
+        let products = self.0.iter();
+        let own = products.map(|product| product.sums(width) + product.end(last, width));
+        own.sum::<usize>() + self.weighted(width)
     }
 
     #[inline(always)]
@@ -105,51 +189,37 @@ impl<T: Element> Kernel<T> for Crossprod<'_, T> {
     where
         T: Float,
     {
-        let (p, q, n, last) = (self.p, self.q, self.rows(), self.last());
-        let vectors = q.div_ceil(V::WIDTH);
-        let (sums, rest) = scratch.split_at_mut(p * vectors);
-        let (end, weighted) = rest.split_at_mut(self.end().div_ceil(V::WIDTH));
-        let zero = sums[0].like(0.0);
-        sums.fill(zero);
-        end.fill(zero);
-        let (end, weighted) = (V::flat_mut(end), V::flat_mut(weighted));
-        end[..last * q].copy_from_slice(&self.y[(n - last) * q..]);
+        let (n, block, last) = (self.rows(), self.block(), self.last());
+        let zero = scratch[0].like(0.0);
+        scratch.fill(zero);
+        let (weighted, own) = scratch.split_at_mut(self.weighted(V::WIDTH));
+        let mut rest = &mut *own;
+        for product in &self.0 {
+            let (_, end, others) = areas(product, last, rest);
+            V::flat_mut(end)[..last * product.q]
+                .copy_from_slice(&product.y[(n - last) * product.q..]);
+            rest = others;
+        }
         let mut row = 0;
         while row < n {
-            let (to, y) = if row < n - last {
-                ((row + self.block()).min(n - last), &self.y[row * q..])
+            let to = if row < n - last {
+                (row + block).min(n - last)
             } else {
-                (n, &*end)
+                n
             };
-            let mut x = &self.x[row * p..to * p];
-            if let Some(w) = self.w {
-                let rows = weighted.chunks_exact_mut(p).zip(x.chunks_exact(p));
-                for ((to, from), w) in rows.zip(&w[row..to]) {
-                    for (to, from) in to.iter_mut().zip(from) {
-                        *to = T::of(from.f64() * w.f64());
-                    }
-                }
-                x = &weighted[..x.len()];
+            let mut rest = &mut *own;
+            for product in &self.0 {
+                let (sums, end, others) = areas(product, last, rest);
+                product.add((row, to), last, sums, end, weighted);
+                rest = others;
             }
-            let (x, y) = (Side { rows: x, count: p }, Side { rows: y, count: q });
-            add(sums, x, y, self.symmetric);
             row = to;
         }
-        for (i, (z, sums)) in self
-            .z
-            .chunks_exact_mut(q)
-            .zip(sums.chunks_exact(vectors))
-            .enumerate()
-        {
-            let known = if self.symmetric { i + 1 } else { q };
-            z[..known].copy_from_slice(&V::flat(sums)[..known]);
-        }
-        if self.symmetric {
-            for i in 0..p {
-                for j in 0..i {
-                    self.z[j * q + i] = self.z[i * q + j];
-                }
-            }
+        let mut rest = own;
+        for product in &mut self.0 {
+            let (sums, _, others) = areas(product, last, rest);
+            product.finish(sums);
+            rest = others;
         }
     }
 
@@ -159,6 +229,18 @@ impl<T: Element> Kernel<T> for Crossprod<'_, T> {
     {
         unreachable!("a kernel without blocks of matrices");
     }
+}
+
+/// The sums of a product, its end, and what is left.
+#[inline(always)]
+fn areas<'a, V: Lanes>(
+    product: &Product<'_, V::Float>,
+    last: usize,
+    scratch: &'a mut [V],
+) -> (&'a mut [V], &'a mut [V], &'a mut [V]) {
+    let (sums, rest) = scratch.split_at_mut(product.sums(V::WIDTH));
+    let (end, rest) = rest.split_at_mut(product.end(last, V::WIDTH));
+    (sums, end, rest)
 }
 
 /// Rows of so many numbers each.

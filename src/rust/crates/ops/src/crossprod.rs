@@ -3,25 +3,30 @@
 use crate::op::op;
 use crate::platform::host::batch::{cost_in_lanes, for_each_run};
 use crate::platform::host::{xla_error, HostScalar};
-use lanes::crossprod::Crossprod as Rows;
+use lanes::crossprod::{Crossprod as Rows, Product};
 use lanes::Unit;
 use lapack::filled;
 use matrices::Matrices;
-use xla_ffi::{Arg, Code, Cx, Error, Host, Kernel, Rank, RemainingArgs, Result, Ret};
+use xla_ffi::{
+    AnyBuffer, Arg, Code, Cx, Error, Host, Kernel, Rank, RemainingArgs, RemainingRets, Result, Ret,
+};
 
 op! {
     /// `crossprod`: the product `z = xᵀ diag(w) y` of the transpose of a matrix of many rows and another one, with weights
-    /// for the rows. What it gives does not depend on the number of threads. Where `x` and `y` are the same memory, `z` is
-    /// symmetric to the last bit.
+    /// for the rows; and further ones of matrices with as many rows, so that a matrix of several products is read once.
+    /// What it gives does not depend on the number of threads. Where `x` and `y` are the same memory, `z` is symmetric to
+    /// the last bit.
     Crossprod: CrossprodIo = "crossprod" of Floats {
         /// `(n, p)`
         x: Arg<'f, T, Rank<2>>,
         /// `(n, q)`
         y: Arg<'f, T, Rank<2>>,
-        /// `(n)`: the weights `w`; or nothing, which stands for ones
-        weights: RemainingArgs<'f>,
+        /// `(n)`: the weights `w`; or nothing, which stands for ones. Then `x`, `y` and perhaps `w` of each further product
+        more: RemainingArgs<'f>,
         /// `(p, q)`
         z: Ret<'f, T>,
+        /// of each further product
+        others: RemainingRets<'f>,
     }
 }
 
@@ -36,93 +41,162 @@ const WORTH: f64 = 0.1;
 impl<T: HostScalar<Real = T> + lanes::Float> Kernel<Host, T> for Crossprod {
     type Io<'f> = CrossprodIo<'f, T>;
 
-    fn run(mut io: CrossprodIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
-        let [n, p] = io.x.dims() else {
-            unreachable!("the rank is checked")
-        };
-        let (n, p) = (*n, *p);
-        let q = io.y.dims()[1];
-        io.y.expect_dims(&[n, q])?;
-        io.z.expect_dims(&[p, q])?;
-        let mut weights = None;
-        for argument in io.weights {
-            let argument = Arg::<T>::new(argument?)?;
-            if weights.is_some() {
-                return Err(Error::new(
-                    Code::InvalidArgument,
-                    "more than one argument of weights",
-                ));
-            }
-            argument.expect_dims(&[n])?;
-            weights = Some(argument);
-        }
-        let weights = weights.as_ref().map(|w| w.as_slice()).transpose()?;
-        let (x, y) = (io.x.as_slice()?, io.y.as_slice()?);
-        let (n, p, q) = (n as usize, p as usize, q as usize);
-        let z = io.z.as_mut_slice()?;
-        if n * p * q == 0 {
-            z.fill(T::ZERO);
-            return Ok(());
-        }
-        // Rows of the longer side are vectors.
-        if p > q {
-            let mut turned = filled(p * q, T::ZERO).map_err(xla_error)?;
-            product(cx, (y, q), (x, p), weights, &mut turned)?;
-            for (i, z) in z.chunks_exact_mut(q).enumerate() {
-                for (j, z) in z.iter_mut().enumerate() {
-                    *z = turned[j * p + i];
+    fn run(io: CrossprodIo<'_, T>, cx: &Cx<'_, Host>) -> Result<()> {
+        let rows = io.x.dims()[0];
+        let mut products = vec![Operands::new(io.x, io.y, rows)?];
+        let mut more = io.more;
+        while let Some(argument) = more.next() {
+            let argument = argument?;
+            let last = products.last_mut().filter(|last| last.w.is_none());
+            match (argument.dims().len(), last) {
+                (1, Some(last)) => {
+                    let w = Arg::<T>::new(argument)?;
+                    w.expect_dims(&[rows])?;
+                    last.w = Some(w);
+                }
+                (1, None) => return Err(invalid("more than one argument of weights")),
+                _ => {
+                    let y = more
+                        .next()
+                        .ok_or_else(|| invalid("a product without `y`"))?;
+                    let (x, y) = (matrix(argument)?, matrix(y?)?);
+                    products.push(Operands::new(x, y, rows)?);
                 }
             }
-            return Ok(());
         }
-        product(cx, (x, p), (y, q), weights, z)
+        if io.others.len() + 1 != products.len() {
+            return Err(invalid("as many products as results are expected"));
+        }
+        let others = io.others.map(|other| Ret::<T>::new(other?));
+        let results = std::iter::once(Ok(io.z)).chain(others);
+        let mut results = results.collect::<Result<Vec<_>>>()?;
+        for (product, z) in products.iter().zip(&results) {
+            z.expect_dims(&[product.x.dims()[1], product.y.dims()[1]])?;
+        }
+        let mut sides = Vec::new();
+        for (product, z) in products.iter().zip(&mut results) {
+            sides.extend(product.sides(z.as_mut_slice()?)?);
+        }
+        added_up(cx, rows as usize, &mut sides)
     }
 }
 
-fn product<T: HostScalar<Real = T> + lanes::Float>(
+fn invalid(message: &'static str) -> Error {
+    Error::new(Code::InvalidArgument, message)
+}
+
+fn matrix<'f, T: HostScalar>(x: AnyBuffer<'f>) -> Result<Arg<'f, T, Rank<2>>> {
+    Arg::new(x)
+}
+
+/// A product as it is asked for.
+struct Operands<'f, T> {
+    x: Arg<'f, T, Rank<2>>,
+    y: Arg<'f, T, Rank<2>>,
+    w: Option<Arg<'f, T>>,
+}
+
+impl<'f, T: HostScalar> Operands<'f, T> {
+    fn new(x: Arg<'f, T, Rank<2>>, y: Arg<'f, T, Rank<2>>, rows: i64) -> Result<Self> {
+        x.expect_dims(&[rows, x.dims()[1]])?;
+        y.expect_dims(&[rows, y.dims()[1]])?;
+        Ok(Self { x, y, w: None })
+    }
+
+    /// What there is to add up, with the longer side's rows as vectors; nothing where a side is empty.
+    fn sides<'a>(&'a self, z: &'a mut [T]) -> Result<Option<Sides<'a, T>>> {
+        let x = (self.x.as_slice()?, self.x.dims()[1] as usize);
+        let y = (self.y.as_slice()?, self.y.dims()[1] as usize);
+        if x.0.is_empty() || z.is_empty() {
+            z.fill(T::ZERO);
+            return Ok(None);
+        }
+        let turned = x.1 > y.1;
+        let (x, y) = if turned { (y, x) } else { (x, y) };
+        let w = self.w.as_ref().map(|w| w.as_slice()).transpose()?;
+        Ok(Some(Sides { x, y, w, z, turned }))
+    }
+}
+
+struct Sides<'a, T> {
+    x: (&'a [T], usize),
+    y: (&'a [T], usize),
+    w: Option<&'a [T]>,
+    z: &'a mut [T],
+    /// Whether the result is transposed.
+    turned: bool,
+}
+
+impl<T: HostScalar + lanes::Float> Sides<'_, T> {
+    /// Some of the rows, and where their sums go.
+    fn rows<'a>(&'a self, from: usize, to: usize, z: &'a mut [T]) -> Product<'a, T> {
+        let ((x, p), (y, q)) = (self.x, self.y);
+        Product {
+            x: &x[from * p..to * p],
+            p,
+            y: &y[from * q..to * q],
+            q,
+            w: self.w.map(|w| &w[from..to]),
+            symmetric: x.as_ptr() == y.as_ptr() && p == q,
+            z,
+        }
+    }
+
+    /// Adds the sums of a part to the result, which is those of the first one before.
+    fn add(&mut self, part: usize, sums: &[T]) {
+        let (p, q) = (self.x.1, self.y.1);
+        for (e, sum) in sums.iter().enumerate() {
+            let (i, j) = (e / q, e % q);
+            let z = &mut self.z[if self.turned { j * p + i } else { e }];
+            *z = if part == 0 {
+                *sum
+            } else {
+                T::of(z.f64() + sum.f64())
+            };
+        }
+    }
+}
+
+fn added_up<T: HostScalar<Real = T> + lanes::Float>(
     cx: &Cx<'_, Host>,
-    (x, p): (&[T], usize),
-    (y, q): (&[T], usize),
-    weights: Option<&[T]>,
-    z: &mut [T],
+    n: usize,
+    sides: &mut [Sides<'_, T>],
 ) -> Result<()> {
-    let n = x.len() / p;
-    let symmetric = x.as_ptr() == y.as_ptr() && p == q;
     let rows = n.div_ceil(PARTS).max(LEAST);
     let count = n.div_ceil(rows);
-    let mut sums = filled((count - 1) * p * q, T::ZERO).map_err(xla_error)?;
-    let first = std::iter::once(&mut *z);
-    let parts = first.chain(sums.chunks_exact_mut(p * q)).enumerate();
+    let size = sides.iter().map(|side| side.z.len()).sum::<usize>();
+    if size == 0 {
+        return Ok(());
+    }
+    let mut sums = filled(count * size, T::ZERO).map_err(xla_error)?;
     let shape = Matrices {
         count,
         rows: 0,
         cols: 0,
     };
-    let cost = WORTH * cost_in_lanes(2.0 * (rows * p * q) as f64, rows * q);
-    for_each_run((cx, shape), cost, parts, |(part, z), _| {
-        let here = part * rows..n.min((part + 1) * rows);
-        let w = weights.map(|w| &w[here.clone()]);
-        let x = &x[here.start * p..here.end * p];
-        let y = &y[here.start * q..here.end * q];
-        let kernel = Rows {
-            x,
-            p,
-            y,
-            q,
-            w,
-            symmetric,
-            z,
-        };
+    let widest = sides.iter().map(|side| side.y.1).max().unwrap_or(1);
+    let cost = WORTH * cost_in_lanes(2.0 * (rows * size) as f64, rows * widest);
+    let parts = sums.chunks_exact_mut(size).enumerate();
+    let all = &*sides;
+    for_each_run((cx, shape), cost, parts, |(part, mut sums), _| {
+        let (from, to) = (part * rows, n.min((part + 1) * rows));
+        let products = all.iter().map(|side| {
+            let (z, rest) = std::mem::take(&mut sums).split_at_mut(side.z.len());
+            sums = rest;
+            side.rows(from, to, z)
+        });
+        let products = products.collect::<Vec<_>>();
         if Unit::best().is_some() {
-            T::in_lanes(kernel, 1)
-        } else {
-            kernel.one_by_one();
-            Ok(())
+            return T::in_lanes(Rows(products), 1);
         }
+        products.into_iter().for_each(Product::one_by_one);
+        Ok(())
     })?;
-    for sums in sums.chunks_exact(p * q) {
-        for (z, sum) in z.iter_mut().zip(sums) {
-            *z = T::of(z.f64() + sum.f64());
+    for (part, mut sums) in sums.chunks_exact(size).enumerate() {
+        for side in &mut *sides {
+            let (own, rest) = sums.split_at(side.z.len());
+            side.add(part, own);
+            sums = rest;
         }
     }
     Ok(())

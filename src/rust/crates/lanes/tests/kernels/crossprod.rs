@@ -1,30 +1,34 @@
 use crate::*;
-use lanes::crossprod::Crossprod;
+use lanes::crossprod::{Crossprod, Product};
 
-/// `xᵀ diag(w) y` of row-major matrices, on a unit.
-fn run<T: Real>(
-    unit: Unit,
-    (x, p): (&[T], usize),
-    (y, q): (&[T], usize),
-    w: Option<&[T]>,
-) -> Vec<T> {
-    let symmetric = std::ptr::eq(x, y);
-    let mut z = vec![T::of(f64::NAN); p * q];
-    let z_there = &mut z;
-    on(
-        unit,
-        Crossprod {
-            x,
-            p,
-            y,
-            q,
-            w,
-            symmetric,
-            z: z_there,
-        },
-        1,
-    );
-    z
+/// A matrix by rows of so many numbers.
+type Side<'a, T> = (&'a [T], usize);
+
+/// `x`, `y` and `w` of a product.
+type Operands<'a, T> = (Side<'a, T>, Side<'a, T>, Option<&'a [T]>);
+
+/// Products `xᵀ diag(w) y` of row-major matrices, on a unit, in one pass.
+fn run_all<T: Real>(unit: Unit, all: &[Operands<'_, T>]) -> Vec<Vec<T>> {
+    let mut results: Vec<_> = all
+        .iter()
+        .map(|((_, p), (_, q), _)| vec![T::of(f64::NAN); p * q])
+        .collect();
+    let products = all.iter().zip(&mut results);
+    let products = products.map(|(&((x, p), (y, q), w), z)| Product {
+        x,
+        p,
+        y,
+        q,
+        w,
+        symmetric: std::ptr::eq(x, y),
+        z,
+    });
+    on(unit, Crossprod(products.collect()), 1);
+    results
+}
+
+fn run<T: Real>(unit: Unit, x: Side<'_, T>, y: Side<'_, T>, w: Option<&[T]>) -> Vec<T> {
+    run_all(unit, &[(x, y, w)]).remove(0)
 }
 
 /// That this is the product by its definition, up to rounding of as many terms, to the same bits on every unit.
@@ -78,6 +82,35 @@ fn products<T: Real>() {
     }
 }
 
+/// Products that are computed together are those that each would be alone, but for the order of sums.
+fn together<T: Real>() {
+    let mut random = Random(11);
+    for n in [1, 3, 64, 700, 1031] {
+        let x = random.numbers::<T>(n * 7);
+        let y = random.numbers::<T>(n * 21);
+        let one = random.numbers::<T>(n);
+        let w = random.numbers::<T>(n);
+        let (x, y, one, w) = ((&x[..], 7), (&y[..], 21), (&one[..], 1), Some(&w[..]));
+        let all = [
+            (x, x, w),
+            (one, x, None),
+            (x, y, None),
+            (one, y, w),
+            (y, y, w),
+        ];
+        let units = Unit::all();
+        let results = run_all(units[0], &all);
+        for &unit in &units[1..] {
+            assert_eq!(run_all(unit, &all), results, "{unit:?} {n}");
+        }
+        for (&(x, y, w), z) in all.iter().zip(&results) {
+            let alone = run(units[0], x, y, w);
+            let slack = SLACK * n as f64;
+            Matrix::of(y.1, z).expect::<T>(&Matrix::of(y.1, &alone), n, slack);
+        }
+    }
+}
+
 /// Of a symmetric product both triangles are equal, and as without saying so.
 fn symmetric_ones<T: Real>() {
     let y = Random(5).numbers::<T>(300 * 19);
@@ -107,7 +140,7 @@ fn without_vectors<T: Real>() {
     let (x, w) = (Random(9).numbers::<T>(70 * 3), Random(2).numbers::<T>(70));
     let want = run(Unit::all()[0], (&x, 3), (&x, 3), Some(&w));
     let mut z = vec![T::of(1.0); 9];
-    let kernel = Crossprod {
+    let kernel = Product {
         x: &x,
         p: 3,
         y: &x,
@@ -121,4 +154,4 @@ fn without_vectors<T: Real>() {
     of(&z).expect::<T>(&of(&want), 70, 70.0);
 }
 
-in_both!(products symmetric_ones spoilt_ones without_vectors);
+in_both!(products together symmetric_ones spoilt_ones without_vectors);

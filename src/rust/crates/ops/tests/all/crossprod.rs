@@ -45,6 +45,48 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
+/// Products of the same rows in one call are those of a call for each, but for the order of sums; each with both sides
+/// either way round, and one of them without columns.
+#[test]
+fn several_products_in_one_call() {
+    let (x, y, w) = (numbers(N * 5, 0.7), numbers(N * 2, 1.3), numbers(N, 0.2));
+    let mut first: Vec<Vec<f64>> = Vec::new();
+    for threads in [1, 3] {
+        let call = start()
+            .threads(threads)
+            .arg(&dims(N, 5), &x)
+            .arg(&dims(N, 2), &y)
+            .arg(&dims(N, 5), &x)
+            .arg(&dims(N, 5), &x)
+            .arg(&[N as i64], &w)
+            .arg(&dims(N, 2), &y)
+            .arg(&dims(N, 0), &[0.0; 0])
+            .arg(&dims(N, 2), &y)
+            .arg(&dims(N, 5), &x)
+            .ret::<f64>(&dims(5, 2))
+            .ret::<f64>(&dims(5, 5))
+            .ret::<f64>(&dims(2, 0))
+            .ret::<f64>(&dims(2, 5));
+        let done = run(call.build(), "crossprod");
+        let results: Vec<_> = [0, 1, 3].map(|i| done.ret::<f64>(i).to_vec()).into();
+        let term = |r: usize, i: usize, j: usize| x[r * 5 + i] * y[r * 2 + j];
+        for (i, j) in (0..5).flat_map(|i| [(i, 0), (i, 1)]) {
+            let want: f64 = (0..N).map(|r| term(r, i, j)).sum();
+            assert!((results[0][i * 2 + j] - want).abs() < 1e-10, "({i}, {j})");
+            assert!((results[2][j * 5 + i] - want).abs() < 1e-10, "({j}, {i})");
+        }
+        for e in 0..25 {
+            let terms = (0..N).map(|r| x[r * 5 + e / 5] * w[r] * x[r * 5 + e % 5]);
+            let want: f64 = terms.sum();
+            assert!((results[1][e] - want).abs() < 1e-10, "{e}");
+        }
+        if first.is_empty() {
+            first.clone_from(&results);
+        }
+        assert_eq!(results, first, "{threads} threads");
+    }
+}
+
 #[test]
 fn nothing_adds_up_to_zero() {
     for (n, p, q) in [(0, 2, 3), (5, 0, 3), (5, 2, 0)] {
@@ -79,4 +121,12 @@ fn bad_calls_are_named() {
         .arg(&[N as i64], &numbers(N, 1.0))
         .ret::<f64>(&[2, 2]);
     assert!(message(two).contains("more than one argument of weights"));
+    let half = product(1, 2, 2).arg(&dims(N, 1), &numbers(N, 1.0));
+    let half = half.ret::<f64>(&[2, 2]).ret::<f64>(&[1, 1]);
+    assert!(message(half).contains("a product without `y`"));
+    let further = product(1, 2, 2)
+        .arg(&dims(N, 1), &numbers(N, 1.0))
+        .arg(&dims(N, 1), &numbers(N, 1.0))
+        .ret::<f64>(&[2, 2]);
+    assert!(message(further).contains("as many products as results are expected"));
 }
