@@ -99,3 +99,13 @@ end_one_of_two <- function(how, victims, heartbeat = 5, patience = 90) {
   })
   lapply(seq_along(victims), function(round) do.call(rbind, rows[2 * round - 1:0]))
 }
+
+# Ends a process of start_program() as soon as it has made `file`.
+kill_once_there <- function(running, file) {
+  while (!file.exists(file)) {
+    if (!is.null(.Call(xlaffi:::wrap__process_wait, running$process, 0.05))) {
+      stop("the process has ended: ", toString(xlaffi:::finish_program(running)$output))
+    }
+  }
+  .Call(xlaffi:::wrap__process_stop, running$process)
+}

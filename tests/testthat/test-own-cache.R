@@ -194,8 +194,7 @@ test_that("processes at once share an entry, and one that is killed leaves nothi
   started <- withr::local_tempfile()
   entry_text <- function(make) sprintf("xlaffi:::code_entry(key, 'name', 'unit1.so', %s)", make)
   killed <- child(entry_text(sprintf(make, started, 60L)))
-  while (!file.exists(started)) Sys.sleep(0.01)
-  .Call(xlaffi:::wrap__process_stop, killed$process)
+  kill_once_there(killed, started)
   expect_length(left_over(root), 1L)
   expect_identical(nrow(xla_cache("code")), 0L)
 

@@ -393,8 +393,7 @@ test_that("sessions at once share the folder, and one that is killed leaves noth
     }, 'xlaffi')"
   work <- "cat(xla_jit(function(x) x + 40)(2))"
   killed <- child(sprintf(paste(slow, work, sep = "; "), started))
-  while (!file.exists(started)) Sys.sleep(0.01)
-  .Call(xlaffi:::wrap__process_stop, killed$process)
+  kill_once_there(killed, started)
   expect_length(left_over(root), 1L)
   expect_identical(nrow(xla_cache("saved")), 0L)
   done <- lapply(lapply(1:3, function(i) child(work)), xlaffi:::finish_program)

@@ -77,7 +77,7 @@ impl<T: Float> Product<'_, T> {
         }
     }
 
-    /// Adds the products of rows `from` to `to`. Those from `n - last` on are in `end`; `weighted` is room.
+    /// Adds the products of rows `from` to `to`. Those from `n - last` on are in `end`.
     #[inline(always)]
     fn add<V: Lanes<Float = T>>(
         &self,
@@ -85,7 +85,6 @@ impl<T: Float> Product<'_, T> {
         last: usize,
         sums: &mut [V],
         end: &[V],
-        weighted: &mut [V],
     ) {
         let (p, q, n) = (self.p, self.q, self.rows());
         let y = if from < n - last {
@@ -93,19 +92,14 @@ impl<T: Float> Product<'_, T> {
         } else {
             V::flat(end)
         };
-        let mut x = &self.x[from * p..to * p];
-        if let Some(w) = self.w {
-            let weighted = V::flat_mut(weighted);
-            let rows = weighted.chunks_exact_mut(p).zip(x.chunks_exact(p));
-            for ((to, from), w) in rows.zip(&w[from..to]) {
-                for (to, from) in to.iter_mut().zip(from) {
-                    *to = T::of(from.f64() * w.f64());
-                }
-            }
-            x = &weighted[..x.len()];
-        }
-        let (x, y) = (Side { rows: x, count: p }, Side { rows: y, count: q });
-        add(sums, x, y, self.symmetric);
+        let rows = Rows {
+            x: &self.x[from * p..to * p],
+            p,
+            y,
+            q,
+            w: self.w.map(|w| &w[from..to]),
+        };
+        add(sums, rows, self.symmetric);
     }
 
     /// The product is what was added up.
@@ -150,14 +144,6 @@ impl<T: Element> Crossprod<'_, T> {
         let last = self.0.iter().map(Product::last).max();
         last.unwrap_or(0).min(self.rows())
     }
-
-    /// Vectors for rows of `x` times their weights.
-    #[inline(always)]
-    fn weighted(&self, width: usize) -> usize {
-        let weighted = self.0.iter().filter(|product| product.w.is_some());
-        let p = weighted.map(|product| product.p).max().unwrap_or(0);
-        (self.block() * p).div_ceil(width)
-    }
 }
 
 impl<T: Element> Kernel<T> for Crossprod<'_, T> {
@@ -175,13 +161,14 @@ impl<T: Element> Kernel<T> for Crossprod<'_, T> {
         false
     }
 
-    /// The sums, ends of `y`, and rows of `x` times their weights.
+    /// The sums, and ends of `y`.
     #[inline(always)]
     fn rows_scratch(&self, width: usize) -> usize {
         let last = self.last();
         let products = self.0.iter();
-        let own = products.map(|product| product.sums(width) + product.end(last, width));
-        own.sum::<usize>() + self.weighted(width)
+        products
+            .map(|product| product.sums(width) + product.end(last, width))
+            .sum()
     }
 
     #[inline(always)]
@@ -192,8 +179,7 @@ impl<T: Element> Kernel<T> for Crossprod<'_, T> {
         let (n, block, last) = (self.rows(), self.block(), self.last());
         let zero = scratch[0].like(0.0);
         scratch.fill(zero);
-        let (weighted, own) = scratch.split_at_mut(self.weighted(V::WIDTH));
-        let mut rest = &mut *own;
+        let mut rest = &mut *scratch;
         for product in &self.0 {
             let (_, end, others) = areas(product, last, rest);
             V::flat_mut(end)[..last * product.q]
@@ -207,15 +193,15 @@ impl<T: Element> Kernel<T> for Crossprod<'_, T> {
             } else {
                 n
             };
-            let mut rest = &mut *own;
+            let mut rest = &mut *scratch;
             for product in &self.0 {
                 let (sums, end, others) = areas(product, last, rest);
-                product.add((row, to), last, sums, end, weighted);
+                product.add((row, to), last, sums, end);
                 rest = others;
             }
             row = to;
         }
-        let mut rest = own;
+        let mut rest = scratch;
         for product in &mut self.0 {
             let (sums, _, others) = areas(product, last, rest);
             product.finish(sums);
@@ -243,27 +229,30 @@ fn areas<'a, V: Lanes>(
     (sums, end, rest)
 }
 
-/// Rows of so many numbers each.
+/// Some rows of both sides, and their weights.
 #[derive(Clone, Copy)]
-struct Side<'a, T> {
-    rows: &'a [T],
-    count: usize,
+struct Rows<'a, T> {
+    x: &'a [T],
+    p: usize,
+    y: &'a [T],
+    q: usize,
+    w: Option<&'a [T]>,
 }
 
-/// Adds the products of the rows of `x` and `y` to the sums. Of a symmetric result the vectors that are all above the
-/// diagonal are left out. The sums of a tile, with a row of `y` and a number of `x`, fill the registers.
+/// Adds the products of the rows to the sums. Of a symmetric result the vectors that are all above the diagonal are left
+/// out. The sums of a tile, with a row of `y` and a number of `x`, fill the registers.
 #[inline(always)]
-fn add<V: Lanes>(sums: &mut [V], x: Side<'_, V::Float>, y: Side<'_, V::Float>, symmetric: bool) {
+fn add<V: Lanes>(sums: &mut [V], rows: Rows<'_, V::Float>, symmetric: bool) {
     let mut i = 0;
-    while i < x.count {
+    while i < rows.p {
         let to = (&mut *sums, i, symmetric);
-        i += match x.count - i {
-            8.. if V::REGISTERS >= 32 => strip::<V, 8, 3>(to, x, y),
-            6.. if V::REGISTERS < 32 => strip::<V, 6, 2>(to, x, y),
-            4.. if V::REGISTERS >= 32 => strip::<V, 4, 4>(to, x, y),
-            4.. => strip::<V, 4, 2>(to, x, y),
-            2.. => strip::<V, 2, 4>(to, x, y),
-            _ => strip::<V, 1, 4>(to, x, y),
+        i += match rows.p - i {
+            8.. if V::REGISTERS >= 32 => strip::<V, 8, 3>(to, rows),
+            6.. if V::REGISTERS < 32 => strip::<V, 6, 2>(to, rows),
+            4.. if V::REGISTERS >= 32 => strip::<V, 4, 4>(to, rows),
+            4.. => strip::<V, 4, 2>(to, rows),
+            2.. => strip::<V, 2, 4>(to, rows),
+            _ => strip::<V, 1, 4>(to, rows),
         };
     }
 }
@@ -272,10 +261,9 @@ fn add<V: Lanes>(sums: &mut [V], x: Side<'_, V::Float>, y: Side<'_, V::Float>, s
 #[inline(always)]
 fn strip<V: Lanes, const M: usize, const N: usize>(
     (sums, i, symmetric): (&mut [V], usize, bool),
-    x: Side<'_, V::Float>,
-    y: Side<'_, V::Float>,
+    rows: Rows<'_, V::Float>,
 ) -> usize {
-    let vectors = y.count.div_ceil(V::WIDTH);
+    let vectors = rows.q.div_ceil(V::WIDTH);
     let known = if symmetric {
         (i + M).div_ceil(V::WIDTH)
     } else {
@@ -286,32 +274,51 @@ fn strip<V: Lanes, const M: usize, const N: usize>(
         let to = (&mut sums[i * vectors + v..], vectors);
         let at = (i, v * V::WIDTH);
         v += match known - v {
-            1 => tile::<V, M, 1>(to, at, x, y),
-            left if left < N => tile::<V, M, 2>(to, at, x, y),
-            _ => tile::<V, M, N>(to, at, x, y),
+            1 => tile::<V, M, 1>(to, at, rows),
+            left if left < N => tile::<V, M, 2>(to, at, rows),
+            _ => tile::<V, M, N>(to, at, rows),
         };
     }
     M
 }
 
-/// Adds to `M` rows of `N` vectors, which begin at a number of the rows of `x` and one of `y`.
 #[inline(always)]
 fn tile<V: Lanes, const M: usize, const N: usize>(
+    to: (&mut [V], usize),
+    at: (usize, usize),
+    rows: Rows<'_, V::Float>,
+) -> usize {
+    match rows.w {
+        Some(w) => weighted_tile::<V, M, N>(to, at, rows, |r| Some(w[r].f64())),
+        None => weighted_tile::<V, M, N>(to, at, rows, |_| None),
+    }
+}
+
+/// Adds to `M` rows of `N` vectors, which begin at a number of the rows of `x` and one of `y`. Each row of `y` is
+/// multiplied by its weight, if there is one.
+#[inline(always)]
+fn weighted_tile<V: Lanes, const M: usize, const N: usize>(
     (to, stride): (&mut [V], usize),
     at: (usize, usize),
-    x: Side<'_, V::Float>,
-    y: Side<'_, V::Float>,
+    rows: Rows<'_, V::Float>,
+    weight: impl Fn(usize) -> Option<f64>,
 ) -> usize {
     let zero = to[0].like(0.0);
     let mut sums = [[zero; N]; M];
     // Loops that the compiler unrolls: so the sums stay in registers.
-    for (r, x) in x.rows.chunks_exact(x.count).enumerate() {
+    for (r, x) in rows.x.chunks_exact(rows.p).enumerate() {
         let x = &x[at.0..][..M];
-        let y = &y.rows[r * y.count + at.1..][..N * V::WIDTH];
+        let y = &rows.y[r * rows.q + at.1..][..N * V::WIDTH];
         let mut row = [zero; N];
         for v in 0..N {
             let lanes = row[v].as_mut_slice();
             lanes.copy_from_slice(&y[v * V::WIDTH..][..V::WIDTH]);
+        }
+        if let Some(weight) = weight(r) {
+            let weight = zero.like(weight);
+            for v in 0..N {
+                row[v] = row[v] * weight;
+            }
         }
         for i in 0..M {
             let x = zero.like(x[i].f64());
