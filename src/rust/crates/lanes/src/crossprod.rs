@@ -316,8 +316,8 @@ fn weighted_tile<V: Lanes, const M: usize, const N: usize>(
         }
         if let Some(weight) = weight(r) {
             let weight = zero.like(weight);
-            for v in 0..N {
-                row[v] = row[v] * weight;
+            for lanes in &mut row {
+                *lanes = *lanes * weight;
             }
         }
         for i in 0..M {
