@@ -253,11 +253,11 @@ compute_slope <- function(self) {
     both <- run_point(self, mode)
   }
   if (mode != "none") {
-    values <- seq_len(length(both) %/% (self$size + 1L))
-    self$value <- both[values]
+    values <- if (self$count == 1L) 1L else seq_len(length(both) %/% (self$size + 1L))
+    self$value <- value <- both[values]
     self$slope <- both[-values]
     # Optimisers take a slope of 0 for the end of the search.
-    if (anyNA(self$value)) self$slope[rep_len(is.na(self$value), length(self$slope))] <- NaN
+    if (anyNA(value)) self$slope[rep_len(is.na(value), length(self$slope))] <- NaN
     self$slopes <- self$slopes + 1L
   }
 }

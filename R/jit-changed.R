@@ -1,19 +1,20 @@
 # Whether variables have other values than captured_variables() found.
 
 # In most cases they have not: then each value is the object that is kept, and nothing is compared. `watched` is as
-# watched() has it.
+# watched() has it. Each call of a compiled function asks.
 changed <- function(watched) {
-  if (watched$search != search_version() || others(watched$variables)) {
+  variables <- watched$variables
+  same <- watched$search == search_version() &&
+    (identical(.Call(wrap__same_variables, variables), TRUE) || !others(variables))
+  if (!same) {
     return(TRUE)
   }
   for (group in watched$reads) if (!is_same(group$read(), group$value)) return(TRUE)
   FALSE
 }
 
+# Where not all objects are the same: whether values are others
 others <- function(variables) {
-  if (isTRUE(.Call(wrap__same_variables, variables))) {
-    return(FALSE)
-  }
   for (group in variables) {
     values <- values_now(group)
     # In a forked child there is an error in place of an answer.
@@ -30,8 +31,9 @@ others <- function(variables) {
 search_state <- session_state("search_state", version = 0, links = list(), top = NULL, users = NULL)
 
 search_version <- function() {
-  same <- identical(parent.env(globalenv()), search_state$top)
-  for (link in search_state$links) same <- same && identical(parent.env(link[[1L]]), link[[2L]])
+  state <- search_state
+  same <- identical(parent.env(globalenv()), state$top)
+  for (link in state$links) same <- same && identical(parent.env(link[[1L]]), link[[2L]])
   if (!same) {
     users <- users_environments(globalenv())
     if (!identical(users, search_state$users)) search_state$version <- search_state$version + 1
@@ -39,7 +41,7 @@ search_version <- function() {
     search_state$top <- parent.env(globalenv())
     search_state$links <- links_to(users[-1L])
   }
-  search_state$version
+  state$version
 }
 
 # Each of the environments `to` with the one that is around it from within

@@ -10,7 +10,8 @@ known_call <- function(compiled, arguments) {
 # Where R data come alone and one array is given, which is most often so, nothing else is looked at.
 run_again <- function(call, arguments, read = call$read) {
   program <- call$program
-  use_program(program)
+  # As use_program() does
+  program$used <- jit_state$clock <- jit_state$clock + 1
   if (!read || !call$plain) {
     return(run_call(call, arguments, read))
   }
