@@ -253,7 +253,7 @@ compute_slope <- function(self) {
     both <- run_point(self, mode)
   }
   if (mode != "none") {
-    values <- if (self$count == 1L) 1L else seq_len(length(both) %/% (self$size + 1L))
+    values <- seq_len(self$count)
     self$value <- value <- both[values]
     self$slope <- both[-values]
     # Optimisers take a slope of 0 for the end of the search.

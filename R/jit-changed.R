@@ -31,9 +31,8 @@ others <- function(variables) {
 search_state <- session_state("search_state", version = 0, links = list(), top = NULL, users = NULL)
 
 search_version <- function() {
-  state <- search_state
-  same <- identical(parent.env(globalenv()), state$top)
-  for (link in state$links) same <- same && identical(parent.env(link[[1L]]), link[[2L]])
+  same <- identical(parent.env(globalenv()), search_state$top)
+  for (link in search_state$links) same <- same && identical(parent.env(link[[1L]]), link[[2L]])
   if (!same) {
     users <- users_environments(globalenv())
     if (!identical(users, search_state$users)) search_state$version <- search_state$version + 1
@@ -41,7 +40,7 @@ search_version <- function() {
     search_state$top <- parent.env(globalenv())
     search_state$links <- links_to(users[-1L])
   }
-  state$version
+  search_state$version
 }
 
 # Each of the environments `to` with the one that is around it from within

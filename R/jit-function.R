@@ -151,9 +151,9 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, pa
   compiled <- function(...) {
     arguments <- list(...)
     # While a program is being written, this becomes a part of it.
-    key <- if (!length(trace_state$traces) || !is_tracing()) .Call(wrap__signature, identity, arguments)
+    key <- if (!is_tracing()) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) jit_state$calls[[key]]
-    if (is.null(call) || changed(call$captured) || !(is.null(call$known_names) || same_names(call, arguments))) {
+    if (is.null(call) || changed(call$captured) || !same_names(call, arguments)) {
       return(run_new(self, arguments, environment()))
     }
     run_again(call, arguments)

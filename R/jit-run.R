@@ -10,8 +10,7 @@ known_call <- function(compiled, arguments) {
 # Where R data come alone and one array is given, which is most often so, nothing else is looked at.
 run_again <- function(call, arguments, read = call$read) {
   program <- call$program
-  # As use_program() does
-  program$used <- jit_state$clock <- jit_state$clock + 1
+  use_program(program)
   if (!read || !call$plain) {
     return(run_call(call, arguments, read))
   }

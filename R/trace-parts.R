@@ -6,8 +6,9 @@
 # 0 for arguments and large constants.
 known_values <- function(scope, nodes, params, arguments) {
   constants <- scope$shared$entries
-  place <- rep(seq_along(nodes), lengths(lapply(nodes, written_with)))
-  nodes <- unlist(lapply(nodes, written_with), recursive = FALSE)
+  written <- lapply(nodes, written_with)
+  place <- rep(seq_along(written), lengths(written))
+  nodes <- unlist(written, recursive = FALSE)
   names <- lapply(nodes, function(node) of_node(scope$names, node))
   outside <- c(arguments, vapply(constants, function(entry) entry$name, ""))
   values <- list(

@@ -144,7 +144,7 @@ crossprod_text <- function(nodes, products, scope) {
   text <- text_lines(scope)
   operands <- Map(product_operands, nodes, products, MoreArgs = list(text = text, scope = scope))
   all <- function(of) unlist(lapply(operands, `[[`, of))
-  types <- all("type")
+  types <- vapply(operands, function(product) mlir_type(product$result), "")
   call <- sprintf(
     "stablehlo.custom_call @%s(%s) {api_version = 4 : i32, backend_config = {}} : (%s) -> %s",
     private_target("crossprod"), toString(all("names")), toString(all("types")),
@@ -168,7 +168,7 @@ product_operands <- function(node, product, text, scope) {
   result <- new_type(node$types[[1L]]@dtype, c(matrices[[1L]]@shape[[2L]], matrices[[2L]]@shape[[2L]]))
   list(
     names = unlist(operands), types = vapply(c(matrices, lapply(product[-(1:2)], type_of)), mlir_type, ""),
-    result = result, type = mlir_type(result)
+    result = result
   )
 }
 

@@ -100,7 +100,7 @@ test_that("products of a matrix that they share are one call", {
     zy <- crossprod(d$z, d$y - sum(xz))
     list(xz, zy, crossprod(d$x, d$y - sum(zy)), crossprod(d$z))
   }, 3L)
-  # What acts on the first one keeps its place.
+  # What has side effects and is computed from the first one keeps its place.
   printing <- function(d) {
     a <- crossprod(d$x)
     hlo_custom_call("print_tensor", sum(a), list(), has_side_effect = TRUE)

@@ -282,6 +282,7 @@ fn strip<V: Lanes, const M: usize, const N: usize>(
     M
 }
 
+/// As [`weighted_tile`], with code of its own for rows without weights.
 #[inline(always)]
 fn tile<V: Lanes, const M: usize, const N: usize>(
     to: (&mut [V], usize),

@@ -8,7 +8,7 @@ use lanes::Unit;
 use lapack::filled;
 use matrices::Matrices;
 use xla_ffi::{
-    AnyBuffer, Arg, Code, Cx, Error, Host, Kernel, Rank, RemainingArgs, RemainingRets, Result, Ret,
+    Arg, Code, Cx, Error, Host, Kernel, Rank, RemainingArgs, RemainingRets, Result, Ret,
 };
 
 op! {
@@ -59,7 +59,7 @@ impl<T: HostScalar<Real = T> + lanes::Float> Kernel<Host, T> for Crossprod {
                     let y = more
                         .next()
                         .ok_or_else(|| invalid("a product without `y`"))?;
-                    let (x, y) = (matrix(argument)?, matrix(y?)?);
+                    let (x, y) = (Arg::new(argument)?, Arg::new(y?)?);
                     products.push(Operands::new(x, y, rows)?);
                 }
             }
@@ -83,10 +83,6 @@ impl<T: HostScalar<Real = T> + lanes::Float> Kernel<Host, T> for Crossprod {
 
 fn invalid(message: &'static str) -> Error {
     Error::new(Code::InvalidArgument, message)
-}
-
-fn matrix<'f, T: HostScalar>(x: AnyBuffer<'f>) -> Result<Arg<'f, T, Rank<2>>> {
-    Arg::new(x)
 }
 
 /// A product as it is asked for.
