@@ -4,6 +4,8 @@ memory_maps <- function() .Call(wrap__memory_maps)
 
 lapack_report <- function() .Call(wrap__lapack_report)
 
+call_again <- function(id, arguments, known, places) .Call(wrap__call_again, id, arguments, known, places)
+
 buffer_from_r <- function(data, dtype, device, shape) .Call(wrap__buffer_from_r, data, dtype, device, shape)
 
 buffer_from_r_now <- function(data, dtype, device, shape, check) .Call(wrap__buffer_from_r_now, data, dtype, device, shape, check)
@@ -118,13 +120,19 @@ signature <- function(id, arguments) .Call(wrap__signature, id, arguments)
 
 same_objects <- function(x, y) .Call(wrap__same_objects, x, y)
 
-same_variables <- function(groups) .Call(wrap__same_variables, groups)
+unchanged <- function(variables, version, places) .Call(wrap__unchanged, variables, version, places)
 
 executable_execute <- function(executable, arguments, options, check, simplify, refuse_na) .Call(wrap__executable_execute, executable, arguments, options, check, simplify, refuse_na)
 
 executable_launch <- function(executable, arguments) .Call(wrap__executable_launch, executable, arguments)
 
-executable_call <- function(executable, arguments, dtypes, device, read) .Call(wrap__executable_call, executable, arguments, dtypes, device, read)
+executable_call <- function(executable, arguments, dtypes, device, read, alone) .Call(wrap__executable_call, executable, arguments, dtypes, device, read, alone)
+
+executable_use <- function(executable) .Call(wrap__executable_use, executable)
+
+executable_forget <- function(executable) .Call(wrap__executable_forget, executable)
+
+executable_used <- function(executable) .Call(wrap__executable_used, executable)
 
 executable_serialize <- function(executable) .Call(wrap__executable_serialize, executable)
 
@@ -153,6 +161,8 @@ plugin_info <- function(plugin) .Call(wrap__plugin_info, plugin)
 plugin_attributes_list <- function(plugin) .Call(wrap__plugin_attributes_list, plugin)
 
 plugin_client <- function(plugin, platform, names, values, further) .Call(wrap__plugin_client, plugin, platform, names, values, further)
+
+point_again <- function(point, par, gradient, places) .Call(wrap__point_again, point, par, gradient, places)
 
 printed <- function() .Call(wrap__printed)
 

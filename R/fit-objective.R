@@ -130,8 +130,14 @@ xla_objective <- function(f, par, ..., random = NULL, map = NULL, constraints = 
 
 # The functions of an objective. Its points are a variable of theirs.
 objective_of <- function(self) {
-  gradient <- function(par) point_gradient(self, par)
-  fn <- function(par) point_value(self, par)
+  gradient <- function(par) {
+    slope <- .Call(wrap__point_again, self, par, TRUE, search_state$places)
+    if (is.null(slope)) point_gradient(self, par) else slope
+  }
+  fn <- function(par) {
+    value <- .Call(wrap__point_again, self, par, FALSE, search_state$places)
+    if (is.null(value)) point_value(self, par) else value
+  }
   he <- function(par) point_hessian(self, par)
   objective <- list(
     par = self$layout$start,

@@ -30,7 +30,8 @@ updated_points <- function(self, data, call) {
   new <- list2env(as.list(self), parent = emptyenv())
   none <- list(data = data, values = 0L, slopes = 0L, hessians = 0L, calls = list())
   list2env(none, new)
-  for (name in c("identity", "buffers", "x", "value", "slope", "hessian", "optimum")) new[[name]] <- NULL
+  session <- c("identity", "buffers", "x", "value", "slope", "hessian", "optimum", "again", "begun")
+  for (name in session) new[[name]] <- NULL
   # Where random effects act may depend on the data.
   if (!is.null(new$plan) && !identical(new$facts$of(new), new$facts$found)) recount(new)
   new
@@ -163,6 +164,7 @@ upload_data <- function(self) {
   }, leaves, labels_of_data(self))
   self$identity <- .Call(wrap__identity_new)
   self$calls <- list()
+  self$again <- NULL
 }
 
 # What messages call the data that each leaf belongs to
@@ -182,13 +184,13 @@ go_to <- function(self, x, call) {
   if (!is.double(x) || !is.null(attributes(x)) || length(x) != self$size) x <- check_point(self, x, call)
   if (changed(self$captured)) {
     recount(self)
-    self$mode <- self$x <- NULL
+    self$mode <- self$x <- self$again <- NULL
     self$calls <- list()
   }
   if (!identical(self$x, x, num.eq = FALSE, single.NA = FALSE)) {
     # A copy: samplers and optimisers in C, as that of mcmc, write the next point into the same vector.
     self$x <- c(x)
-    self$value <- self$slope <- self$hessian <- NULL
+    self$value <- self$slope <- self$hessian <- self$begun <- NULL
   }
 }
 
@@ -250,9 +252,10 @@ compute_slope <- function(self) {
     both <- find_mode(self)
     mode <- self$mode
   } else if (mode != "none") {
-    both <- run_point(self, mode)
+    both <- if (is.null(self$begun)) run_point(self, mode) else end_point(self)
   }
   if (mode != "none") {
+    self$again <- known_point(self)
     values <- seq_len(self$count)
     self$value <- value <- both[values]
     self$slope <- both[-values]
@@ -260,6 +263,27 @@ compute_slope <- function(self) {
     if (anyNA(value)) self$slope[rep_len(is.na(value), length(self$slope))] <- NaN
     self$slopes <- self$slopes + 1L
   }
+}
+
+# What wrap__point_again needs for the next point; NULL where there is more to be done.
+known_point <- function(self) {
+  call <- self$calls[[self$mode]]
+  more <- c(self$layout$effects, call$layout, call$present, self$captured$reads)
+  if (is.null(call) || call$form != "one" || self$count != 1L || length(more)) {
+    return(NULL)
+  }
+  fixed <- c(self$buffers, terms_of(call$terms, c(list(NULL), self$buffers)), call$hidden)
+  list(
+    self$size, self$names, self$captured$variables, self$captured$search, call$program$executable, call$dtypes,
+    call$device, fixed, call
+  )
+}
+
+# The end of a run that wrap__point_again has begun
+end_point <- function(self) {
+  begun <- self$begun
+  self$begun <- NULL
+  as.vector(ended(begun, c(list(self$x), self$buffers)))
 }
 
 find_mode <- function(self) {

@@ -1,8 +1,9 @@
 # Compiled functions: programs by what they are, calls by signature; how many calls there were. The last call of a
-# function of linear algebra, which asks for no signature if it comes again.
+# function of linear algebra, which asks for no signature if it comes again. `known` has of calls what wrap__call_again
+# needs.
 jit_state <- session_state("jit_state",
-  programs = new.env(parent = emptyenv()), calls = new.env(parent = emptyenv()), clock = 0, made = 0,
-  ran = NULL
+  programs = new.env(parent = emptyenv()), calls = new.env(parent = emptyenv()), known = new.env(parent = emptyenv()),
+  made = 0, ran = NULL
 )
 
 #' Compiled functions and compiled code
@@ -86,8 +87,7 @@ xla_cache <- function(what = c("programs", "saved", "code")) {
     return(cache_entries(if (what == "code") hooks$code_folder() else program_folder()))
   }
   programs <- as.list(jit_state$programs)
-  used <- vapply(programs, function(program) program$used, 0)
-  programs <- unname(programs[order(used, decreasing = TRUE)])
+  programs <- unname(programs[order(last_uses(), decreasing = TRUE)])
   column <- function(field) vapply(programs, function(program) program[[field]], "")
   data.frame(
     name = column("name"), arguments = column("types"),
@@ -114,12 +114,6 @@ xla_cache_clear <- function(what = c("programs", "saved", "code")) {
   invisible(count)
 }
 
-# A program that is used now is the last to go where there is no room for more. One that was compiled counts as used.
-use_program <- function(program) {
-  jit_state$clock <- jit_state$clock + 1
-  program$used <- jit_state$clock
-}
-
 # XLA maps the code of a program into memory in up to some hundred pieces. Linux lets a process have 65,530 of all
 # kinds, and beyond them LLVM ends R. So where half of them are there, those programs are forgotten that were not used
 # for longest, and R collects what it has not collected yet. Every 32nd program looks after it.
@@ -135,7 +129,10 @@ make_room_for_code <- function(maps) {
   invisible(TRUE)
 }
 
-last_uses <- function() vapply(as.list(jit_state$programs), function(program) program$used, 0)
+# When each program ran last or was asked for, in a count of all runs
+last_uses <- function() {
+  vapply(as.list(jit_state$programs), function(program) .Call(wrap__executable_used, program$executable), 0)
+}
 
 remember_program <- function(program) {
   jit_state$made <- jit_state$made + 1
@@ -166,16 +163,23 @@ remember_call <- function(call, key) {
   program <- call$program
   keys <- c(program$keys, key)
   if (length(keys) > calls_per_program) {
-    rm(list = keys[[1L]], envir = jit_state$calls)
+    forget_calls(keys[[1L]])
     keys <- keys[-1L]
   }
   program$keys <- keys
   jit_state$calls[[key]] <- call
+  jit_state$known[[key]] <- known_run(call)
+}
+
+forget_calls <- function(keys) {
+  rm(list = keys, envir = jit_state$calls)
+  rm(list = keys, envir = jit_state$known)
 }
 
 # Who keeps a call of it looks for the mark.
 forget_program <- function(program) {
   program$forgotten <- TRUE
-  rm(list = as.character(program$keys), envir = jit_state$calls)
+  .Call(wrap__executable_forget, program$executable)
+  forget_calls(as.character(program$keys))
   rm(list = program$key, envir = jit_state$programs)
 }

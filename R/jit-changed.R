@@ -1,12 +1,12 @@
 # Whether variables have other values than captured_variables() found.
 
 # In most cases they have not: then each value is the object that is kept, and nothing is compared. `watched` is as
-# watched() has it. Each call of a compiled function asks.
+# watched() has it. Calls of compiled functions ask; see wrap__call_again, too.
 changed <- function(watched) {
   variables <- watched$variables
-  same <- watched$search == search_version() &&
-    (identical(.Call(wrap__same_variables, variables), TRUE) || !others(variables))
-  if (!same) {
+  same <- .Call(wrap__unchanged, variables, watched$search, search_state$places)
+  # In a forked child there is an error in place of an answer.
+  if (!isTRUE(same) && (watched$search != search_version() || others(variables))) {
     return(TRUE)
   }
   for (group in watched$reads) if (!is_same(group$read(), group$value)) return(TRUE)
@@ -25,20 +25,18 @@ others <- function(variables) {
   FALSE
 }
 
-# `version` counts how often the user's environments on the search path were found to be others. `links` are these, each
-# with the one before it; what comes first behind the global environment, `top`, is looked at, too, as attach() puts
-# things there.
-search_state <- session_state("search_state", version = 0, links = list(), top = NULL, users = NULL)
+# `version` counts how often the user's environments on the search path, `users`, were found to be others. `places` are
+# the version and then, by twos, environments: each of these and the one in front of it. What comes first behind the
+# global environment is looked at, too, as attach() puts things there.
+search_state <- session_state("search_state", version = 0, users = NULL, places = NULL)
 
 search_version <- function() {
-  same <- identical(parent.env(globalenv()), search_state$top)
-  for (link in search_state$links) same <- same && identical(parent.env(link[[1L]]), link[[2L]])
-  if (!same) {
+  if (!isTRUE(.Call(wrap__unchanged, NULL, NULL, search_state$places))) {
     users <- users_environments(globalenv())
     if (!identical(users, search_state$users)) search_state$version <- search_state$version + 1
     search_state$users <- users
-    search_state$top <- parent.env(globalenv())
-    search_state$links <- links_to(users[-1L])
+    first <- list(globalenv(), parent.env(globalenv()))
+    search_state$places <- c(list(search_state$version), first, unlist(links_to(users[-1L]), recursive = FALSE))
   }
   search_state$version
 }

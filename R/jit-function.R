@@ -151,14 +151,23 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, pa
   compiled <- function(...) {
     arguments <- list(...)
     # While a program is being written, this becomes a part of it.
-    key <- if (!is_tracing()) .Call(wrap__signature, identity, arguments)
-    call <- if (!is.null(key)) jit_state$calls[[key]]
-    if (is.null(call) || changed(call$captured) || !same_names(call, arguments)) {
-      return(run_new(self, arguments, environment()))
-    }
-    run_again(call, arguments)
+    result <- if (!is_tracing()) .Call(wrap__call_again, identity, arguments, jit_state$known, search_state$places)
+    if (is.pairlist(result)) called(self, arguments, result, environment()) else result
   }
   structure(compiled, class = c("xlaffi_jit", "function"))
+}
+
+# A call that wrap__call_again did not end: `result` is what it gave.
+called <- function(self, arguments, result, env) {
+  if (!is.null(result)) {
+    return(ended(result, arguments))
+  }
+  key <- if (!is_tracing()) .Call(wrap__signature, self$identity, arguments)
+  call <- if (!is.null(key)) jit_state$calls[[key]]
+  if (is.null(call) || changed(call$captured) || !same_names(call, arguments)) {
+    return(run_new(self, arguments, env))
+  }
+  run_again(call, arguments)
 }
 
 # Compiled functions and ops of the package's own, each made at its first use: they hold their programs,
@@ -296,7 +305,7 @@ known_program <- function(digest, place, name, types, make) {
     program <- list2env(c(list(name = name, types = types, key = key, digest = digest), made), parent = emptyenv())
     remember_program(program)
   }
-  use_program(program)
+  .Call(wrap__executable_use, program$executable)
   program
 }
 

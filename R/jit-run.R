@@ -9,17 +9,28 @@ known_call <- function(compiled, arguments) {
 
 # Where R data come alone and one array is given, which is most often so, nothing else is looked at.
 run_again <- function(call, arguments, read = call$read) {
-  program <- call$program
-  use_program(program)
   if (!read || !call$plain) {
     return(run_call(call, arguments, read))
   }
-  outputs <- .Call(wrap__executable_call, program$executable, arguments, call$dtypes, call$device, TRUE)
-  if (!is.object(outputs) && is.list(outputs) && typeof(outputs[[1L]]) != "externalptr") {
-    return(outputs[[1L]])
-  }
-  results_of(call, outputs, arguments, TRUE)
+  outputs <- .Call(wrap__executable_call, call$program$executable, arguments, call$dtypes, call$device, TRUE, TRUE)
+  if (is.list(outputs)) results_of(call, outputs, arguments, TRUE) else outputs
 }
+
+# What wrap__call_again needs to run a call; NULL where there is more to be done. With one array or buffer for a result
+# `names` is FALSE.
+known_run <- function(call) {
+  more <- c(call$layout, call$terms, call$hidden, call$known_names, call$captured$reads, call$present)
+  if (call$form %in% c("one", "list") && (call$all || !call$any) && !length(more)) {
+    names <- if (call$form == "one") FALSE else call$names
+    list(
+      call$program$executable, call$dtypes, call$device, call$read, names, call$captured$variables,
+      call$captured$search, call
+    )
+  }
+}
+
+# The end of a call that wrap__call_again has begun
+ended <- function(begun, arguments) results_of(begun[[2L]], begun[[1L]], arguments, begun[[2L]]$read)
 
 # Runs a call that was found by its signature; new_call() has what it holds. Where R data alone came, R data are given,
 # or where `read` says so.
@@ -37,7 +48,7 @@ run_call <- function(call, leaves, read) {
     for (i in if (!read) which(!call$buffers)) {
       representable(leaves[[i]], call$dtypes[[i]], call$labels[[i]])
     }
-    outputs <- .Call(wrap__executable_call, executable, arguments, call$dtypes, call$device, read)
+    outputs <- .Call(wrap__executable_call, executable, arguments, call$dtypes, call$device, read, FALSE)
   }
   results_of(call, outputs, leaves, read)
 }

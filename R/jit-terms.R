@@ -135,7 +135,6 @@ terms_of <- function(terms, arguments) {
   if (!is.null(last) && isTRUE(.Call(wrap__same_objects, given, last$given))) {
     return(last$buffers)
   }
-  use_program(terms$program)
   hidden <- lapply(terms$constants, `[[`, "argument")
   outputs <- .Call(wrap__executable_execute, terms$program$executable, c(given, hidden), NULL, TRUE, FALSE, TRUE)
   last <- list(given = given, buffers = if (is.object(outputs)) finish(outputs, NULL) else outputs)

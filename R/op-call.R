@@ -65,7 +65,15 @@ own_function <- function(own) {
   identity <- .Call(wrap__identity_new)
   compiled <- function(...) {
     arguments <- list(...)
-    key <- if (!is_tracing()) .Call(wrap__signature, identity, arguments)
+    again <- !is_tracing()
+    result <- if (again) .Call(wrap__call_again, identity, arguments, jit_state$known, search_state$places)
+    if (!is.pairlist(result)) {
+      return(result)
+    }
+    if (!is.null(result)) {
+      return(ended(result, arguments))
+    }
+    key <- if (again) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) jit_state$calls[[key]]
     if (!is.null(call) && !changed(call$captured)) {
       return(run_again(call, arguments))

@@ -201,7 +201,7 @@ test_that("no names of arguments look like other arguments", {
   expect_identical(g(`2:xx` = 5), 4)
   device <- xlaffi:::default_device()
   program <- pjrt_compile(pjrt_program(xla_program(function(x) x, 1)))
-  failure <- .Call(xlaffi:::wrap__executable_call, program, list(1, 2), list("f64"), device, TRUE)
+  failure <- .Call(xlaffi:::wrap__executable_call, program, list(1, 2), list("f64"), device, TRUE, TRUE)
   expect_s3_class(failure, "xlaffi_failure")
 })
 

@@ -12,6 +12,7 @@ use crate::{callback, custom, host};
 /// File by file, in the order of `R/extendr-wrappers.R`.
 const ALL: &[&[Routine]] = &[
     host::about::ROUTINES,
+    host::again::ROUTINES,
     host::buffer::ROUTINES,
     callback::op::ROUTINES,
     callback::request::ROUTINES,
@@ -34,6 +35,7 @@ const ALL: &[&[Routine]] = &[
     host::executable::ROUTINES,
     host::by_parts::ROUTINES,
     host::plugin::ROUTINES,
+    host::point::ROUTINES,
     host::printed::ROUTINES,
     custom::process::ROUTINES,
     host::program::ROUTINES,

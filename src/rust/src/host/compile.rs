@@ -10,7 +10,7 @@ use pjrt::{Client, CompileOptions, Executable, Program, ProgramKind, Reductions}
 
 use crate::host::called::Called;
 use crate::host::device::DeviceObject;
-use crate::host::executable::ExecutableObject;
+use crate::host::executable::{ExecutableObject, LastUse};
 use crate::host::foreign::{check_program, compile_failure, compiled, is_foreign_cpu, prepared};
 use crate::host::other_hosts::{taken_name_in, Calls};
 use crate::host::run::{Done, Run};
@@ -110,6 +110,7 @@ fn make(
             runs_once: may_have_side_effects(program.code()),
             platform: platform.clone(),
             is_foreign_cpu,
+            used: LastUse::default(),
         }))
     })?;
     Ok(wrap(run))

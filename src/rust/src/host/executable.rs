@@ -1,5 +1,7 @@
 //! `xlaffi_executable`: a compiled program.
 
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use pjrt::Executable;
@@ -26,6 +28,25 @@ pub struct ExecutableObject {
     pub platform: Arc<str>,
     /// Whether it is one of a CPU plugin that is not the one inside this package.
     pub is_foreign_cpu: bool,
+    /// When it was used last, by the count of all uses.
+    pub used: LastUse,
+}
+
+/// When something was used last, by the count of all uses.
+#[derive(Default)]
+pub struct LastUse(Cell<u64>);
+
+impl LastUse {
+    /// It is used now.
+    pub fn now(&self) {
+        static USES: AtomicU64 = AtomicU64::new(1);
+        self.0.set(USES.fetch_add(1, Ordering::Relaxed));
+    }
+
+    /// Whether R has forgotten it since.
+    pub fn is_forgotten(&self) -> bool {
+        self.0.get() == 0
+    }
 }
 
 class!(
@@ -35,6 +56,26 @@ class!(
 );
 
 routines! {
+    // Counts as a use of the program, as each run does.
+    fn executable_use(executable) {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        object.used.now();
+        Ok(())
+    }
+
+    // R has forgotten the program: it is used no more where R has not asked for it.
+    fn executable_forget(executable) {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        object.used.0.set(0);
+        Ok(())
+    }
+
+    // When it was used last, by the count of all uses of programs.
+    fn executable_used(executable) {
+        let object: &ExecutableObject = get(executable, "executable")?;
+        Ok(Value::from(object.used.0.get() as f64))
+    }
+
     // The compiled program, and the one that it was made of.
     fn executable_serialize(executable) {
         let object: &ExecutableObject = get(executable, "executable")?;

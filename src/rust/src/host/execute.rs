@@ -14,6 +14,7 @@ use crate::host::device::DeviceObject;
 use crate::host::executable::ExecutableObject;
 use crate::host::launch::{execute_options, start, start_beside, Started, FIRST_WAIT};
 use crate::host::parts::{check_alive, check_parts, device_parts, outputs_to_r};
+use crate::host::run::Run;
 use crate::host::{array, in_flight};
 use crate::r::argument::elements;
 use crate::r::entry::routines;
@@ -45,22 +46,9 @@ routines! {
         if refuse_na {
             check_no_na(arguments)?;
         }
-        let in_lists = object.executable.is_over_several();
         match start(object, parts, execute_options(options)?)? {
-            Started::Launched(mut outputs) => {
-                let may_be_alone = simplify && !ops::print::is_waiting();
-                if let ([buffers], true) = (&mut outputs[..], may_be_alone && !in_lists) {
-                    if buffers.len() == 1 {
-                        let only = buffers.remove(0);
-                        expect(size(&only));
-                        let only = BufferObject::new(only, &object.platform);
-                        in_flight::note(&only.buffer);
-                        return Ok(wrap(only));
-                    }
-                }
-                Ok(marked(outputs_to_r(outputs, &object.platform, in_lists)))
-            }
-            Started::Running(run) => Ok(with_class(wrap_list(vec![run]), "xlaffi_launched")),
+            Started::Launched(outputs) => Ok(as_buffers(outputs, object, simplify)),
+            Started::Running(run) => Ok(launched(run)),
         }
     }
 
@@ -71,48 +59,84 @@ routines! {
         let parts = device_parts(arguments, &object.executable)?;
         check_parts(object, &parts)?;
         match start_beside(object, parts)? {
-            Started::Launched(outputs) => {
-                let in_lists = object.executable.is_over_several();
-                Ok(marked(outputs_to_r(outputs, &object.platform, in_lists)))
-            }
-            Started::Running(run) => Ok(with_class(wrap_list(vec![run]), "xlaffi_launched")),
+            Started::Launched(outputs) => Ok(as_buffers(outputs, object, false)),
+            Started::Running(run) => Ok(launched(run)),
         }
     }
 
-    // Runs the program on buffers and on R arrays, which are passed on in the given dtypes and are gone from the device when
-    // it returns, so that the next call finds the memory warm. A list of buffers or, where `read` says so, of the results as R
-    // arrays; those with one axis are vectors, unless an argument is an array of one axis. Where R has to wait, a list of
-    // buffers, or a run.
-    fn executable_call(executable, arguments, dtypes, device, read: bool) {
-        let object: &ExecutableObject = get(executable, "executable")?;
-        let device: &DeviceObject = get(device, "device")?;
-        let (buffers, has_array_of_one_axis) = on_device(arguments, dtypes, device, &object.executable)?;
-        let outputs = match start(object, vec![buffers], ExecuteOptions::default())? {
-            Started::Launched(outputs) => outputs,
-            Started::Running(run) => return Ok(wrap(run)),
-        };
-        if !read {
-            return Ok(marked(outputs_to_r(outputs, &object.platform, false)));
-        }
-        for output in outputs.iter().flatten() {
-            if !wait(output, FIRST_WAIT)? {
-                return Ok(marked(outputs_to_r(outputs, &object.platform, false)));
-            }
-        }
-        let arrays = alloc_list(object.executable.num_outputs());
-        for (index, output) in outputs.iter().flatten().enumerate() {
-            let array = array::read(output)?;
-            // SAFETY: R's thread; the list is protected and has a place for each result. Nobody else
-            // has the array; to take an attribute away allocates nothing.
-            unsafe {
-                SET_VECTOR_ELT(arrays.sexp(), index as isize, array);
-                if output.dims().len() == 1 && !has_array_of_one_axis {
-                    Rf_setAttrib(array, R_DimSymbol, R_NilValue);
-                }
-            }
-        }
-        Ok(marked(arrays.sexp()))
+    // See call().
+    fn executable_call(executable, arguments, dtypes, device, read: bool, alone: bool) {
+        call(executable, arguments, dtypes, device, read, alone)
     }
+}
+
+/// Runs the program on buffers and on R arrays, which are passed on in the given dtypes and are gone from the device when
+/// it returns, so that the next call finds the memory warm. A list of buffers or, where `read` says so, of the results as R
+/// arrays; those with one axis are vectors, unless an argument is an array of one axis. What comes `alone` needs no list,
+/// if no printed text waits. Where R has to wait, a list with a class: of buffers `xlaffi_executed`, of a run `xlaffi_launched`.
+pub fn call(
+    executable: &Robj,
+    arguments: &Robj,
+    dtypes: &Robj,
+    device: &Robj,
+    read: bool,
+    alone: bool,
+) -> Outcome<SEXP> {
+    let object: &ExecutableObject = get(executable, "executable")?;
+    let device: &DeviceObject = get(device, "device")?;
+    let (buffers, has_array_of_one_axis) =
+        on_device(arguments, dtypes, device, &object.executable)?;
+    let outputs = match start(object, vec![buffers], ExecuteOptions::default())? {
+        Started::Launched(outputs) => outputs,
+        Started::Running(run) => return Ok(launched(run)),
+    };
+    if !read {
+        return Ok(as_buffers(outputs, object, alone));
+    }
+    for output in outputs.iter().flatten() {
+        if !wait(output, FIRST_WAIT)? {
+            let buffers = outputs_to_r(outputs, &object.platform, false);
+            return Ok(with_class(buffers, "xlaffi_executed"));
+        }
+    }
+    let arrays = alloc_list(object.executable.num_outputs());
+    for (index, output) in outputs.iter().flatten().enumerate() {
+        let array = array::read(output)?;
+        // SAFETY: R's thread; the list is protected and has a place for each result. Nobody else
+        // has the array; to take an attribute away allocates nothing.
+        unsafe {
+            SET_VECTOR_ELT(arrays.sexp(), index as isize, array);
+            if output.dims().len() == 1 && !has_array_of_one_axis {
+                Rf_setAttrib(array, R_DimSymbol, R_NilValue);
+            }
+        }
+        if alone && object.executable.num_outputs() == 1 && !ops::print::is_waiting() {
+            // Nothing is allocated before R has it.
+            return Ok(array);
+        }
+    }
+    Ok(marked(arrays.sexp()))
+}
+
+/// Results that stay on the device, as executable_execute() gives them; not protected.
+fn as_buffers(mut outputs: Vec<Vec<Buffer>>, object: &ExecutableObject, alone: bool) -> SEXP {
+    let in_lists = object.executable.is_over_several();
+    let may_be_alone = alone && !in_lists && !ops::print::is_waiting();
+    if let ([buffers], true) = (&mut outputs[..], may_be_alone) {
+        if buffers.len() == 1 {
+            let only = buffers.remove(0);
+            expect(size(&only));
+            let only = BufferObject::new(only, &object.platform);
+            in_flight::note(&only.buffer);
+            return wrap(only);
+        }
+    }
+    marked(outputs_to_r(outputs, &object.platform, in_lists))
+}
+
+/// A run that R has to wait for.
+fn launched(run: Run) -> SEXP {
+    with_class(wrap_list(vec![run]), "xlaffi_launched")
 }
 
 /// Arguments as buffers: R arrays are passed on in their dtypes. And whether one of those has one axis.

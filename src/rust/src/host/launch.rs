@@ -86,6 +86,7 @@ fn start_within(
     limit: Duration,
     stays: bool,
 ) -> Outcome<Started> {
+    object.used.now();
     let waits = stays || object.called.may_need_r();
     let execute = execution(object, parts, options, waits);
     if main_thread::depth() >= DEEPEST {

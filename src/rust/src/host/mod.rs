@@ -1,6 +1,7 @@
 //! The host: plugins, clients, devices, programs, buffers, runs.
 
 pub mod about;
+pub mod again;
 pub mod array;
 pub mod buffer;
 pub mod by_parts;
@@ -22,6 +23,7 @@ pub mod literal;
 pub mod other_hosts;
 pub mod parts;
 pub mod plugin;
+pub mod point;
 pub mod printed;
 pub mod program;
 pub mod python;

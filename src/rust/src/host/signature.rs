@@ -53,8 +53,7 @@ routines! {
     // the default one. NULL where there is more to it: a function from elsewhere, nested lists,
     // values of programs, anything that is not allowed, or more arguments than fit into a name.
     fn signature(id, arguments) or null {
-        let text = signature_of(id, arguments)?.filter(|text| text.len() < LONGEST);
-        let Some(text) = text else {
+        let Some(text) = signature_of(id, arguments)? else {
             // SAFETY: a constant of R.
             return Ok(unsafe { R_NilValue });
         };
@@ -68,7 +67,8 @@ routines! {
     }
 }
 
-fn signature_of(id: &Robj, arguments: &Robj) -> Outcome<Option<String>> {
+/// What the routine `signature` gives as text.
+pub fn signature_of(id: &Robj, arguments: &Robj) -> Outcome<Option<String>> {
     let mut text = String::with_capacity(64);
     let mut device = None;
     if let Some(name) = text_of(id) {
@@ -122,7 +122,7 @@ fn signature_of(id: &Robj, arguments: &Robj) -> Outcome<Option<String>> {
         }
         (None, None) => return Ok(None),
     }
-    Ok(Some(text))
+    Ok(Some(text).filter(|text| text.len() < LONGEST))
 }
 
 /// The length goes first, so that no name can look like what follows it.

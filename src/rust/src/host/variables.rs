@@ -1,15 +1,16 @@
-//! Variables that compiled functions read: whether they are what they were.
+//! What compiled functions read: whether variables, and the search path, are what they were.
 
 use std::ffi::c_void;
 
+use extendr_api::Robj;
 use extendr_ffi::{
-    R_MissingArg, R_NilValue, Rboolean, Rf_isFunction, LENGTH, SEXP, SEXPTYPE, STRING_ELT, TYPEOF,
-    VECTOR_ELT,
+    get_parent_env, R_MissingArg, R_NilValue, Rboolean, Rf_isFunction, LENGTH, SEXP, SEXPTYPE,
+    STRING_ELT, TYPEOF, VECTOR_ELT,
 };
 
-use crate::r::argument::{elements, flag};
+use crate::r::argument::{elements, flag, number};
 use crate::r::entry::routines;
-use crate::r::object::borrowed;
+use crate::r::object::{borrowed, is_null};
 use crate::r::unwind::protect;
 use crate::r::value::Value;
 
@@ -21,10 +22,33 @@ extern "C-unwind" {
 }
 
 routines! {
-    // Whether the variables of groups as captured_variables() gives them hold the objects that they held, not equal ones,
-    // NULL standing for none, and in groups of functions for all else. FALSE for groups of another kind.
-    fn same_variables(groups) {
-        let same = elements(groups).iter().all(|group| {
+    // Whether nothing is other than it was: see unchanged_since().
+    fn unchanged(variables, version, places) {
+        Ok(Value::from(unchanged_since(variables, version, places)))
+    }
+}
+
+/// Whether the variables of groups as captured_variables() gives them hold the objects that they held, not equal ones,
+/// NULL standing for none, and in groups of functions for all else; and whether the search path is the one of this
+/// version, NULL standing for any. `places` are the version of the search path that R found last and then environments,
+/// by twos: one, and what was around it. False for groups and places of another kind.
+pub fn unchanged_since(variables: &Robj, version: &Robj, places: &Robj) -> bool {
+    let places = elements(places);
+    let Some((now, path)) = places.split_first() else {
+        return false;
+    };
+    // SAFETY: an element of a list that R protects.
+    let now = unsafe { borrowed(now) };
+    let is_there = |pair: &[SEXP]| match *pair {
+        // SAFETY: R's thread; an element of a list that R protects, whose type is looked at first.
+        [env, around] => unsafe {
+            TYPEOF(env) == SEXPTYPE::ENVSXP && get_parent_env(env) == around
+        },
+        _ => false,
+    };
+    (is_null(version) || number(version) == number(now))
+        && path.chunks(2).all(is_there)
+        && elements(variables).iter().all(|group| {
             // SAFETY: an element of a list that R protects.
             match elements(unsafe { borrowed(group) })[..] {
                 // SAFETY: R's thread; the elements live as long as the list.
@@ -34,9 +58,7 @@ routines! {
                 },
                 _ => false,
             }
-        });
-        Ok(Value::from(same))
-    }
+        })
 }
 
 /// # Safety
@@ -52,19 +74,28 @@ unsafe fn group_is_same(env: SEXP, names: SEXP, values: SEXP, functions: bool) -
             && LENGTH(names) == LENGTH(values);
         fits && protect(|| {
             (0..LENGTH(names) as isize).all(|index| {
-                let symbol = Rf_installTrChar(STRING_ELT(names, index).cast());
+                let symbol = Rf_installTrChar(STRING_ELT(names, index).cast()).cast();
                 let held = VECTOR_ELT(values, index);
-                match R_existsVarInFrame(env.cast(), symbol) {
-                    // An argument that was left out cannot be evaluated.
-                    Rboolean::TRUE if held == R_MissingArg => false,
-                    Rboolean::TRUE => {
-                        let value: SEXP = Rf_eval(symbol, env.cast()).cast();
-                        let counts = !functions || Rf_isFunction(value) == Rboolean::TRUE;
-                        held == if counts { value } else { R_NilValue }
-                    }
-                    _ => held == R_NilValue,
+                // An argument that was left out cannot be evaluated.
+                if held == R_MissingArg {
+                    return false;
                 }
+                let value = variable(env, symbol).unwrap_or(R_NilValue);
+                let counts = !functions || Rf_isFunction(value) == Rboolean::TRUE;
+                held == if counts { value } else { R_NilValue }
             })
         })
+    }
+}
+
+/// The value of a variable of an environment itself.
+///
+/// # Safety
+/// On R's thread, with an environment and a symbol that R protects, where R may jump.
+pub unsafe fn variable(env: SEXP, symbol: SEXP) -> Option<SEXP> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let exists = R_existsVarInFrame(env.cast(), symbol.cast()) == Rboolean::TRUE;
+        exists.then(|| Rf_eval(symbol.cast(), env.cast()).cast())
     }
 }
