@@ -283,7 +283,7 @@ known_point <- function(self) {
 end_point <- function(self) {
   begun <- self$begun
   self$begun <- NULL
-  as.vector(ended(begun, c(list(self$x), self$buffers)))
+  as.vector(ended(begun, c(list(self$x), self$buffers), read = TRUE))
 }
 
 find_mode <- function(self) {

@@ -46,7 +46,8 @@ jit_state <- session_state("jit_state",
 #' the parameters, bit by bit with types and attributes, of the data's types, of R, this package and \pkg{Matrix} as
 #' they are installed, of attached packages, of options, locale and the environment variables of XLA. Where a sparse
 #' Hessian rests on some of the data, such as the groups of rows, all data belong to the digest, and these are in the
-#' file; so is what of 512 elements or more the function reads besides its arguments.
+#' file; so is what of 512 elements or more the function reads besides its arguments. For each dtype and shape that
+#' [xla_svd()] and other functions of linear algebra were called with lies there what tracing gave.
 #'
 #' Traced in each session are functions of which that is not certain: those that call other functions of R than the
 #' supported ones and some that plainly compute, functions of other packages, or compiled functions and ops; that give
@@ -154,8 +155,12 @@ remember_program <- function(program) {
 # signatures of its own.
 calls_per_program <- 48L
 
-# Under `key` the call is found the next time, as long as its program is kept.
+# Under `key` the call is found the next time, as long as its program is kept. Code of the user's, of an active binding,
+# may have had it forgotten since it was made.
 remember_call <- function(call, key) {
+  if (isTRUE(call$program$forgotten)) {
+    return(invisible())
+  }
   before <- jit_state$calls[[key]]
   if (!is.null(before)) {
     before$program$keys <- setdiff(before$program$keys, key)

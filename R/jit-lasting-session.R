@@ -8,11 +8,23 @@ note_code <- function() {
   lasting_state$code <- if (nzchar(file)) file_stamp(file)
 }
 
+# The digest of a function of this package's own, which `about` tells from others; NULL where the package may change in
+# the session.
+own_digest <- function(about) {
+  if (!is.null(lasting_state$code)) {
+    digest_of(serialize(c(about, traced_by_build()), NULL, version = 2L))
+  }
+}
+
+traced_by_build <- function() {
+  list(R.version.string, R.version$platform, saved_state$library_stamp, lasting_state$code)
+}
+
 # Packages and their builds. Methods that the user defines for others' functions are not followed.
 traced_by <- function() {
   # A package that is loaded from its sources has no such file, and may change in the session.
   if (is.null(lasting_state$code) || defines_methods()) uncertain()
-  list(R.version.string, R.version$platform, saved_state$library_stamp, lasting_state$code, matrix_build(), settings())
+  c(traced_by_build(), list(matrix_build(), settings()))
 }
 
 # What base functions look at, however they are called

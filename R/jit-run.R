@@ -30,7 +30,7 @@ known_run <- function(call) {
 }
 
 # The end of a call that wrap__call_again has begun
-ended <- function(begun, arguments) results_of(begun[[2L]], begun[[1L]], arguments, begun[[2L]]$read)
+ended <- function(begun, arguments, read = begun[[2L]]$read) results_of(begun[[2L]], begun[[1L]], arguments, read)
 
 # Runs a call that was found by its signature; new_call() has what it holds. Where R data alone came, R data are given,
 # or where `read` says so.

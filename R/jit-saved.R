@@ -70,9 +70,9 @@ lasting_call <- function(self, types, device, leaves, placed, fixed, make) {
   })
 }
 
-# What of a call is saved, of one result and for one device
+# What of a call is saved, of arrays or a list of them and for one device
 saved_call <- function(call) {
-  if (call$form != "one" || !is.null(call$layout) || !is.null(call$present)) {
+  if (!call$form %in% c("one", "list") || !is.null(call$layout) || !is.null(call$present)) {
     return(NULL)
   }
   parts <- c("dtypes", "form", "names", "results", "labels", "known_names")

@@ -152,7 +152,9 @@ checked_once <- function(key, arguments, program, run) {
 run_linalg <- function(key, f, arguments, dtype, program) {
   compiled <- made_once(paste("run", key, dtype), function() {
     convert <- function(x) if (is.null(dtype)) x else hlo_convert(x, dtype)
-    new_jit(function(...) do.call(f, lapply(list(...), convert)), "function", list())
+    # Its trace depends on nothing of the session.
+    lasting <- function() own_digest(list("linalg", key, dtype))
+    new_jit(function(...) do.call(f, lapply(list(...), convert)), "function", list(), lasting = lasting)
   })
   if (program) {
     return(do.call(xla_program, c(compiled, arguments)))

@@ -99,6 +99,14 @@ test_that("a point waits for R where its program calls R, and its errors are tol
   expect_gte(calls, 3L)
   expect_error(o$fn(c(6, 1)), "too large")
   expect_identical(o$fn(c(4, 1)), 17)
+  # More than a moment's work
+  y <- diag(if (all_run()) 2000 else 900)
+  long <- xla_objective(function(x, y) sum(diag(hlo_matmul(y * x[1], hlo_matmul(y, y * x[1])))) * x[2], c(1, 2), y = y)
+  for (turn in 1:4) {
+    p <- c(turn, 3)
+    values <- list(long$fn(p), long$gr(p), long$evaluations()[["value"]])
+    expect_equal(values, list(3 * nrow(y) * turn^2, nrow(y) * turn * c(6, turn), turn))
+  }
   printing <- xla_objective(function(x) {
     hlo_custom_call("print_tensor", x, list(), has_side_effect = TRUE)
     sum(x^2)

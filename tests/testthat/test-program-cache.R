@@ -23,7 +23,8 @@ local_function <- function(name, f, envir = parent.frame()) {
   withr::defer(assignInNamespace(name, before, "xlaffi"), envir)
 }
 a <- matrix(c(4, 1, 2, 7, 3, 9), 3)
-decompose <- function(x) xla_svd(x)
+# As functions of the user: of xla_svd() itself the trace would lie on disk, too.
+decompose <- function(x) xla_jit(function(x) xla_svd(x))(x)
 left_over <- function(root) list.files(root, "^(making-|[.])", all.files = TRUE, no.. = TRUE)
 
 test_that("what was compiled is loaded by the next session, and is the same", {
@@ -46,7 +47,7 @@ test_that("what was compiled is loaded by the next session, and is the same", {
   run <- run_r(sprintf("
     compile <- xlaffi:::pjrt_compile
     assignInNamespace('pjrt_compile', function(...) stop('compiled'), 'xlaffi')
-    saveRDS(xla_svd(matrix(c(4, 1, 2, 7, 3, 9), 3)), %s)", deparse(out)
+    saveRDS(xla_jit(function(x) xla_svd(x))(matrix(c(4, 1, 2, 7, 3, 9), 3)), %s)", deparse(out)
   ), c(XLAFFI_PROGRAM_CACHE = root))
   expect_identical(run, list(output = character(), status = 0L))
   expect_identical(readRDS(out), expected)
@@ -259,6 +260,42 @@ test_that("what is saved can be cleared where that is turned off, and turned on 
   expect_identical(xlaffi:::program_folder(), file.path(tempdir(), "xlaffi-program"))
 })
 
+test_that("functions of linear algebra are traced once for all sessions", {
+  skip_without_plugin()
+  local_program_cache()
+  counts <- local_counted()
+  traced <- 0
+  trace <- xlaffi:::trace_program
+  local_function("trace_program", function(...) {
+    traced <<- traced + 1
+    trace(...)
+  })
+  s <- crossprod(a)
+  compute <- function() {
+    forget_session()
+    list(
+      xla_svd(a), xla_svd(a, vectors = FALSE), xla_svd(a, full = TRUE), xla_qr(a), xla_lu(a), xla_chol(s), xla_eigh(s),
+      xla_eigh(s, uplo = "U"), xla_solve(s), xla_solve(s, t(a)), xla_chol(s, dtype = "f32"),
+      lapply(xla_svd(pjrt_buffer(a, "f64")), as_array), as_array(xla_chol(pjrt_buffer(s, "f32")))
+    )
+  }
+  expected <- compute()
+  expect_gt(traced, 10)
+  before <- list(traced, counts$compiled)
+  expect_identical(compute(), expected)
+  expect_identical(list(traced, counts$compiled), before)
+  # Another build of this package traces anew.
+  state <- xlaffi:::lasting_state
+  withr::defer(state$code <- code)
+  code <- state$code
+  state$code <- "another build"
+  expect_identical(compute(), expected)
+  expect_identical(traced, 2 * before[[1L]])
+  state$code <- NULL
+  compute()
+  expect_identical(traced, 2 * before[[1L]] + length(expected))
+})
+
 test_that("a full disk costs nothing but time", {
   skip_without_plugin()
   root <- local_program_cache()
@@ -292,7 +329,7 @@ test_that("what is damaged, of others or not the program that is asked for is co
   }
   flipped <- whole
   flipped[[length(flipped)]] <- xor(flipped[[length(flipped)]], as.raw(1))
-  xla_lu(a)
+  xla_jit(function(x) xla_lu(x))(a)
   other <- xlaffi:::read_bytes(file.path(setdiff(xla_cache("saved")$folder, saved), "program"))
   damages <- list(
     function() writeBin(flipped, file), function() put(head(whole, 1000)),

@@ -34,7 +34,7 @@ steps <- list(
   },
   `library: read` = function() .Call(inside$wrap__buffer_to_r_now, result),
   `library: two uploads, execute, read` = function() {
-    .Call(inside$wrap__executable_call, program, arrays, dtypes, device, TRUE)
+    .Call(inside$wrap__executable_call, program, arrays, dtypes, device, TRUE, FALSE)
   },
   `R: pjrt_buffer()` = function() pjrt_buffer(x, "f64"),
   `R: pjrt_execute()` = function() pjrt_execute(program, a, b),

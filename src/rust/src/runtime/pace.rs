@@ -3,11 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use programs::turn_alike;
+
 /// How long a program can keep the thread that launches it. XLA counts neither the turns of a
 /// loop nor the work of a custom call.
 pub enum Pace {
-    /// No loops: as long as it does not wait for R, a run takes about as long as the one before,
-    /// since the work of most handlers depends on shapes. Whether that was quick; nobody knows it of the first one.
+    /// No loops, or loops that turn as often each time: as long as it does not wait for R, a run takes about as long as the
+    /// one before, since the work of most handlers depends on shapes. Whether that was quick; nobody knows it of the first
+    /// one.
     Steady(AtomicBool),
     /// Anything.
     Long,
@@ -20,7 +23,7 @@ impl Pace {
     /// The pace of a program; one that is not text may have anything in it.
     pub fn of(code: &[u8]) -> Self {
         match std::str::from_utf8(code) {
-            Ok(text) if !text.contains("while") && !text.contains('\0') => {
+            Ok(text) if turn_alike(text) && !text.contains('\0') => {
                 Pace::Steady(AtomicBool::new(false))
             }
             _ => Pace::Long,

@@ -93,6 +93,14 @@ impl CompileOptions {
             let parts = Message::default().number(3, parts);
             options = flag(options, "xla_cpu_parallel_codegen_split_count", parts);
         }
+        if self.kind.is_in_order() {
+            let no = Message::default().number(2, 0);
+            options = flag(
+                options,
+                "xla_cpu_enable_concurrency_optimized_scheduler",
+                no,
+            );
+        }
         let options = options.into_bytes();
         self.reductions.told(&options).unwrap_or(options)
     }
@@ -175,11 +183,15 @@ mod tests {
         assert_eq!(bytes(ProgramKind::Scalars), [&scalars[..], level].concat());
         assert_eq!(bytes(ProgramKind::Rows), scalars);
         let short = b":!\n\x1bxla_cpu_use_fusion_emitters\x12\x02\x10\x00\
-            :*\n$xla_cpu_parallel_codegen_split_count\x12\x02\x18\x01";
-        assert_eq!(bytes(ProgramKind::Small), short);
-        assert_eq!(bytes(ProgramKind::Moves), [&level[..], short].concat());
-        let parts = [&short[..short.len() - 1], b"\x08"].concat();
-        assert_eq!(bytes(ProgramKind::Many), parts);
+            :*\n$xla_cpu_parallel_codegen_split_count\x12\x02\x18";
+        let in_order = b":4\n.xla_cpu_enable_concurrency_optimized_scheduler\x12\x02\x10\x00";
+        let small = [&short[..], b"\x01", in_order].concat();
+        assert_eq!(bytes(ProgramKind::Small), small);
+        assert_eq!(bytes(ProgramKind::Moves), [&level[..], &small].concat());
+        assert_eq!(
+            bytes(ProgramKind::Many),
+            [&short[..], b"\x08", in_order].concat()
+        );
         assert!(bytes(ProgramKind::Plain).is_empty());
         let options = CompileOptions {
             reductions: Reductions::Own,

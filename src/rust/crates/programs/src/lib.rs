@@ -3,6 +3,7 @@
 //! the host for plugins of others.
 
 mod calls;
+mod loops;
 mod options;
 mod reductions;
 mod size;
@@ -10,6 +11,7 @@ mod statements;
 mod words;
 
 pub use calls::{renamed, targets};
+pub use loops::turn_alike;
 pub use options::{flag, NO_SUCH_OPTION};
 pub use reductions::Reductions;
 pub use size::counted;
