@@ -179,14 +179,19 @@ about_data <- function(self) {
   if (length(labels)) sprintf("NaN or infinite numbers are among the data: %s.", toString(labels))
 }
 
-# Goes to the point `x`, which forgets what is known of another one, and of another program.
-go_to <- function(self, x, call) {
-  if (!is.double(x) || !is.null(attributes(x)) || length(x) != self$size) x <- check_point(self, x, call)
+# Where what `f` reads has changed, there are other programs, and nothing is known of the point.
+notice_changes <- function(self) {
   if (changed(self$captured)) {
     recount(self)
     self$mode <- self$x <- self$again <- NULL
     self$calls <- list()
   }
+}
+
+# Goes to the point `x`, which forgets what is known of another one, and of another program.
+go_to <- function(self, x, call) {
+  if (!is.double(x) || !is.null(attributes(x)) || length(x) != self$size) x <- check_point(self, x, call)
+  notice_changes(self)
   if (!identical(self$x, x, num.eq = FALSE, single.NA = FALSE)) {
     # A copy: samplers and optimisers in C, as that of mcmc, write the next point into the same vector.
     self$x <- c(x)

@@ -46,7 +46,7 @@ model_of_objective <- function(objective, par, constraints, call) {
   if (self$count != 1L) {
     abort(sprintf("xla_sample: the objective must give one number, not %d", self$count), operand = "f", call = call)
   }
-  if (changed(self$captured)) recount(self)
+  notice_changes(self)
   layout <- self$layout
   size <- length(layout$start)
   effects <- length(layout$effects)

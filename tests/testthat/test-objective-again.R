@@ -66,6 +66,16 @@ test_that("a point sees what has changed since the one before", {
   shift <- 3
   expect_identical(o$fn(c(3, 1)), 4)
   expect_identical(o$gr(c(3, 1)), c(0, -4))
+  # Also where the sampler has noticed it first
+  shift <- 5
+  if (all_run()) {
+    xla_sample(o, chains = 1, draws = 50, warmup = 200, seed = 1)
+  } else {
+    xlaffi:::model_of_objective(o, NULL, NULL, environment())
+  }
+  expect_identical(o$fn(c(3, 1)), 20)
+  expect_identical(o$gr(c(3, 1)), c(-4, -8))
+  shift <- 3
   xla_cache_clear()
   expect_identical(o$gr(c(4, 1)), c(2, -4))
   expect_gt(nrow(xla_cache()), 0L)

@@ -130,8 +130,9 @@ impl ProgramKind {
 
     /// Whether XLA runs one operation after the other, as it does where its scheduler is told to save memory. Else it hands
     /// operations that do not depend on one another, if one has more than 512 bytes, to its threads, which takes longer
-    /// than a small operation: value and gradient of a GARCH model of 500 days, four loops and some ten operations on
-    /// arrays of 500, took 85 us on two cores, and take 27.
+    /// than a small operation: the program of value and gradient of a GARCH model of 500 days, two loops and some ten
+    /// operations on arrays of 500, takes 54 us on two cores as XLA likes it, and 19 in order (jaxlib 0.10.2); of 10,000
+    /// days 250 and 220. Where operations are long, as on matrices of 322 rows, XLA's way is 20 % faster.
     pub(crate) fn is_in_order(self) -> bool {
         self.short_way().is_some()
     }

@@ -94,12 +94,8 @@ impl CompileOptions {
             options = flag(options, "xla_cpu_parallel_codegen_split_count", parts);
         }
         if self.kind.is_in_order() {
-            let no = Message::default().number(2, 0);
-            options = flag(
-                options,
-                "xla_cpu_enable_concurrency_optimized_scheduler",
-                no,
-            );
+            let order = Message::default().bytes(1, "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED");
+            options = flag(options, "xla_cpu_scheduler_type", order);
         }
         let options = options.into_bytes();
         self.reductions.told(&options).unwrap_or(options)
@@ -184,7 +180,7 @@ mod tests {
         assert_eq!(bytes(ProgramKind::Rows), scalars);
         let short = b":!\n\x1bxla_cpu_use_fusion_emitters\x12\x02\x10\x00\
             :*\n$xla_cpu_parallel_codegen_split_count\x12\x02\x18";
-        let in_order = b":4\n.xla_cpu_enable_concurrency_optimized_scheduler\x12\x02\x10\x00";
+        let in_order = b":?\n\x16xla_cpu_scheduler_type\x12%\n#CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED";
         let small = [&short[..], b"\x01", in_order].concat();
         assert_eq!(bytes(ProgramKind::Small), small);
         assert_eq!(bytes(ProgramKind::Moves), [&level[..], &small].concat());
