@@ -48,7 +48,7 @@ test_that("what has changed is noticed by a call that would be run at once", {
   makeActiveBinding("shift", function() {
     if (clears) {
       cleared <<- cleared + 1L
-      xla_cache_clear()
+      forget_session()
       gc()
     }
     7
@@ -60,14 +60,14 @@ test_that("what has changed is noticed by a call that would be run at once", {
     expect_identical(active(3), 10)
   }
   expect_gt(cleared, 2L)
-  xla_cache_clear()
+  forget_session()
   expect_length(ls(xlaffi:::jit_state$calls), 0)
 })
 
 test_that("a call ends well where the function that it runs has its program forgotten", {
   skip_without_plugin()
   forgetting <- ffi_callback(function(x) {
-    xla_cache_clear()
+    forget_session()
     calls <<- calls + 1L
     if (calls > 3L) stop("enough of it")
     x

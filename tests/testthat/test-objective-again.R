@@ -76,7 +76,7 @@ test_that("a point sees what has changed since the one before", {
   expect_identical(o$fn(c(3, 1)), 20)
   expect_identical(o$gr(c(3, 1)), c(-4, -8))
   shift <- 3
-  xla_cache_clear()
+  forget_session()
   expect_identical(o$gr(c(4, 1)), c(2, -4))
   expect_gt(nrow(xla_cache()), 0L)
   # Numbers beside the arguments, and what is computed of the data alone
