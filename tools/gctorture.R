@@ -50,8 +50,15 @@ finished <- function(run) {
 }
 round_trip <- function(...) glue("buffer_to_r", glue("buffer_from_r", ...))
 execute <- function(what) finished(glue("executable_execute", what, list(buffer), NULL, TRUE, FALSE, FALSE))
-call_with <- function(...) finished(glue("executable_call", exec, list(...), list("f64"), device))
+call_with <- function(..., read = FALSE) {
+  finished(glue("executable_call", exec, list(...), list("f64"), device, read, FALSE))
+}
 read <- function(results) lapply(results, function(r) if (is.numeric(r)) r else glue("buffer_to_r", r))
+scale <- 2
+doubled <- xla_jit(function(x) x * scale)
+pair <- xla_jit(function(x, y) list(sum = x + y, x * y))
+ill <- xla_jit(function(x) hlo_custom_call("lu", x, list(x, ffi_type("i32", 5))))
+slope <- xla_objective(function(p) sum((p - 1)^4), c(a = 0, b = 0))
 condition <- function(expression) {
   tryCatch(expression, xlaffi_error = function(e) list(class(e), conditionMessage(e), e$code, e$operand))
 }
@@ -105,9 +112,9 @@ cases <- list(
     results <- execute(waiting)
     list(glue("printed"), read(results))
   },
-  call = function() list(read(call_with(x)), read(call_with(buffer))),
+  call = function() list(read(call_with(x)), read(call_with(buffer)), call_with(x, read = TRUE)),
   call_refused = function() {
-    list(call_with(1:2), glue("executable_call", exec, list("text"), list("f64"), device))
+    list(call_with(1:2), glue("executable_call", exec, list("text"), list("f64"), device, TRUE, TRUE))
   },
   info = function() glue("executable_info", exec),
   several = function() lapply(finished(glue("executable_execute", both, list(parts), NULL, TRUE, FALSE, FALSE)), read),
@@ -150,6 +157,12 @@ through_r <- list(
   functions = function() {
     f <- xla_jit(function(a, b) a %*% b + 1)
     as_array(f(pjrt_buffer(x), pjrt_buffer(t(x))))
+  },
+  again = function() {
+    list(
+      doubled(c(a = 1, b = 2)), pair(x, x), lapply(pair(buffer, buffer), as_array), condition(ill(x)),
+      slope$fn(c(1, 2)), slope$gr(c(a = 3, b = 2)), slope$gr(c(4, 2))
+    )
   },
   tables = function() list(ffi_targets(), utils::capture.output(print(buffer)), format(buffer))
 )
