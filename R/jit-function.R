@@ -151,17 +151,14 @@ new_jit <- function(f, name, uses = list(f), exact = FALSE, shardings = NULL, pa
   compiled <- function(...) {
     arguments <- list(...)
     # While a program is being written, this becomes a part of it.
-    result <- if (!is_tracing()) .Call(wrap__call_again, identity, arguments, jit_state$known, search_state$places)
-    if (is.pairlist(result)) called(self, arguments, result, environment()) else result
+    result <- run_known(identity, arguments)
+    if (is.null(result)) called(self, arguments, environment()) else result
   }
   structure(compiled, class = c("xlaffi_jit", "function"))
 }
 
-# A call that wrap__call_again did not end: `result` is what it gave.
-called <- function(self, arguments, result, env) {
-  if (!is.null(result)) {
-    return(ended(result, arguments))
-  }
+# A call that run_known() knows nothing of
+called <- function(self, arguments, env) {
   key <- if (!is_tracing()) .Call(wrap__signature, self$identity, arguments)
   call <- if (!is.null(key)) jit_state$calls[[key]]
   if (is.null(call) || changed(call$captured) || !same_names(call, arguments)) {

@@ -16,6 +16,13 @@ run_again <- function(call, arguments, read = call$read) {
   if (is.list(outputs)) results_of(call, outputs, arguments, TRUE) else outputs
 }
 
+# What the function `id`, see wrap__signature, gives for arguments like those of a call before; NULL where R's own code
+# has to look for the program, and while another one is being written.
+run_known <- function(id, arguments) {
+  result <- if (!is_tracing()) .Call(wrap__call_again, id, arguments, jit_state$known, search_state$places)
+  if (typeof(result) == "pairlist") ended(result, arguments) else result
+}
+
 # What wrap__call_again needs to run a call; NULL where there is more to be done. With one array or buffer for a result
 # `names` is FALSE.
 known_run <- function(call) {

@@ -119,15 +119,11 @@ check_uplo <- function(uplo, call = rlang::caller_env()) {
 # arguments of these types, which `key` completes, the program that it ran is run at once: a small matrix is
 # factored in the time that the checks take.
 checked_once <- function(key, arguments, program, run) {
-  again <- !program && !is_tracing()
-  result <- if (again) .Call(wrap__call_again, key, arguments, jit_state$known, search_state$places)
-  if (!is.pairlist(result)) {
+  result <- if (!program) run_known(key, arguments)
+  if (!is.null(result)) {
     return(result)
   }
-  if (!is.null(result)) {
-    return(ended(result, arguments))
-  }
-  signature <- if (again) .Call(wrap__signature, key, arguments)
+  signature <- if (!program && !is_tracing()) .Call(wrap__signature, key, arguments)
   call <- if (!is.null(signature)) jit_state$calls[[signature]]
   if (!is.null(call)) {
     return(run_again(call, arguments))

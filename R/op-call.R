@@ -65,15 +65,11 @@ own_function <- function(own) {
   identity <- .Call(wrap__identity_new)
   compiled <- function(...) {
     arguments <- list(...)
-    again <- !is_tracing()
-    result <- if (again) .Call(wrap__call_again, identity, arguments, jit_state$known, search_state$places)
-    if (!is.pairlist(result)) {
+    result <- run_known(identity, arguments)
+    if (!is.null(result)) {
       return(result)
     }
-    if (!is.null(result)) {
-      return(ended(result, arguments))
-    }
-    key <- if (again) .Call(wrap__signature, identity, arguments)
+    key <- if (!is_tracing()) .Call(wrap__signature, identity, arguments)
     call <- if (!is.null(key)) jit_state$calls[[key]]
     if (!is.null(call) && !changed(call$captured)) {
       return(run_again(call, arguments))

@@ -21,6 +21,7 @@ use crate::r::pointer::get;
 use crate::r::protected::{alloc, alloc_list, Protected};
 use crate::r::unwind::protect;
 use crate::r::value::{IntoSexp, Value};
+use crate::r::vector::slice;
 
 /// Variables of the environment that new_points() makes: the last point, value and gradient there (NULL where they are not
 /// known), and how many gradients were computed.
@@ -94,19 +95,13 @@ unsafe fn same_texts(x: SEXP, y: SEXP) -> bool {
     }
 }
 
-/// The doubles of an R vector.
+/// The elements of an R vector.
 ///
 /// # Safety
 /// On R's thread, with a double vector that R protects and nobody changes meanwhile.
-unsafe fn doubles<'a>(x: SEXP) -> &'a [f64] {
+unsafe fn doubles(x: &SEXP) -> &[f64] {
     // SAFETY: the caller's promise.
-    unsafe {
-        let (data, len) = (protect(|| REAL(x)), Rf_xlength(x) as usize);
-        match len {
-            0 => &[],
-            _ => std::slice::from_raw_parts(data, len),
-        }
-    }
+    unsafe { slice(borrowed(x), |x| REAL(x)) }
 }
 
 /// The value at a point or, with its names, the gradient, by the program of `run` if it is a new point. `None` where R has
@@ -125,7 +120,7 @@ fn at_point(
             .iter()
             .all(|&x| TYPEOF(x) == SEXPTYPE::REALSXP)
             && Rf_xlength(value) == 1
-            && same_bits(doubles(x), doubles(par.get()))
+            && same_bits(doubles(&x), doubles(&par.get()))
     };
     if !is_known && !run_at(env, par, run)? {
         return Ok(None);
@@ -136,8 +131,8 @@ fn at_point(
         let Some(names) = gradient else {
             return Ok(Some(value));
         };
-        let is_finite = |x| doubles(x).iter().all(|x| x.is_finite());
-        if is_finite(value) && !is_finite(slope) {
+        let is_finite = |x: &SEXP| doubles(x).iter().all(|x| x.is_finite());
+        if is_finite(&value) && !is_finite(&slope) {
             return Ok(None);
         }
         if is_null(names) {
@@ -167,7 +162,8 @@ fn run_at(env: SEXP, par: &Robj, run: &[&Robj]) -> Outcome<bool> {
     }
     // SAFETY: R's thread; fresh vectors of these lengths, which are protected, and elements that R protects.
     unsafe {
-        let x = doubles(par.get());
+        let par = par.get();
+        let x = doubles(&par);
         let point = alloc(SEXPTYPE::REALSXP, x.len())?;
         std::ptr::copy_nonoverlapping(x.as_ptr(), REAL(point.sexp()), x.len());
         let buffers = elements(buffers);
@@ -198,12 +194,13 @@ fn run_at(env: SEXP, par: &Robj, run: &[&Robj]) -> Outcome<bool> {
                     (c"value", nothing),
                     (c"slope", nothing),
                     (c"hessian", nothing),
+                    (c"begun", begun),
                 ],
             );
-            set(env, [(c"begun", begun)]);
             return Ok(false);
         }
-        let both = doubles(result.sexp());
+        let result = result.sexp();
+        let both = doubles(&result);
         let value = Protected::new(Value::from(both[0]).into_sexp());
         let slope = alloc(SEXPTYPE::REALSXP, x.len())?;
         let elements = std::slice::from_raw_parts_mut(REAL(slope.sexp()), x.len());
@@ -222,9 +219,9 @@ fn run_at(env: SEXP, par: &Robj, run: &[&Robj]) -> Outcome<bool> {
                 (c"value", value.sexp()),
                 (c"slope", slope.sexp()),
                 (c"hessian", nothing),
+                (c"slopes", count.sexp()),
             ],
         );
-        set(env, [(c"slopes", count.sexp())]);
     }
     Ok(true)
 }

@@ -205,7 +205,7 @@ pub fn length(data: &Robj) -> usize {
 ///
 /// # Safety
 /// `memory` is R's function for the type of `data`; its elements may be read as `T`.
-unsafe fn slice<T>(data: &Robj, memory: impl FnOnce(SEXP) -> *mut T + Copy) -> &[T] {
+pub unsafe fn slice<T>(data: &Robj, memory: impl FnOnce(SEXP) -> *mut T + Copy) -> &[T] {
     let length = length(data);
     if length == 0 {
         return &[];

@@ -120,21 +120,18 @@ impl ProgramKind {
     }
 
     /// Where kernels are written in the way that takes least time, in how many parts they are compiled.
+    ///
+    /// XLA runs their operations one after the other, as it does where its scheduler is told to save memory. Else it hands
+    /// operations that do not depend on one another, if one has more than 512 bytes, to its threads, which takes longer
+    /// than a small operation: the program of value and gradient of a GARCH model of 500 days, two loops and some ten
+    /// operations on arrays of 500, takes 54 us on two cores as XLA likes it, and 19 in order (jaxlib 0.10.2); of 10,000
+    /// days 250 and 220. Where operations are long, as on matrices of 322 rows, XLA's way is 20 % faster.
     pub(crate) fn short_way(self) -> Option<i64> {
         match self {
             ProgramKind::Small | ProgramKind::Moves => Some(1),
             ProgramKind::Many => Some(8),
             _ => None,
         }
-    }
-
-    /// Whether XLA runs one operation after the other, as it does where its scheduler is told to save memory. Else it hands
-    /// operations that do not depend on one another, if one has more than 512 bytes, to its threads, which takes longer
-    /// than a small operation: the program of value and gradient of a GARCH model of 500 days, two loops and some ten
-    /// operations on arrays of 500, takes 54 us on two cores as XLA likes it, and 19 in order (jaxlib 0.10.2); of 10,000
-    /// days 250 and 220. Where operations are long, as on matrices of 322 rows, XLA's way is 20 % faster.
-    pub(crate) fn is_in_order(self) -> bool {
-        self.short_way().is_some()
     }
 
     /// Whether a program of this kind has the same results as a plain one. Plugins that do not know an option may

@@ -92,8 +92,6 @@ impl CompileOptions {
             options = flag(options, "xla_cpu_use_fusion_emitters", no);
             let parts = Message::default().number(3, parts);
             options = flag(options, "xla_cpu_parallel_codegen_split_count", parts);
-        }
-        if self.kind.is_in_order() {
             let order = Message::default().bytes(1, "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED");
             options = flag(options, "xla_cpu_scheduler_type", order);
         }

@@ -14,7 +14,7 @@ pub fn turn_alike(text: &str) -> bool {
         let definitions: Definitions = function.iter().filter_map(|line| defined(line)).collect();
         let loops = (0..function.len()).filter(|&at| function[at].contains("stablehlo.while"));
         known += loops
-            .filter(|&at| is_counted(&function[at..], &definitions))
+            .filter(|&at| counted(&function[at..], &definitions).is_some())
             .count();
     }
     known == text.matches("while").count()
@@ -27,13 +27,8 @@ fn defined(line: &str) -> Option<(&str, &str)> {
         .then_some((name, what.split(" : ").next()?))
 }
 
-/// Whether the loop that begins with the first line is one.
-fn is_counted(lines: &[&str], definitions: &Definitions) -> bool {
-    turns(lines, definitions).is_some()
-}
-
-/// Something, if it is known what the loop's counter does.
-fn turns(lines: &[&str], definitions: &Definitions) -> Option<()> {
+/// Something, if the loop that begins with the first line counts its turns from a constant to a constant.
+fn counted(lines: &[&str], definitions: &Definitions) -> Option<()> {
     let constant = |name: &str| {
         let value = definitions
             .get(name)?
